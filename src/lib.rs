@@ -7,3 +7,7 @@
 
 #[doc(hidden)]
 pub mod scene;
+#[doc(hidden)]
+pub mod gpu;
+#[doc(hidden)]
+pub mod render;

@@ -1,0 +1,234 @@
+//! Adapter and device: what Praxis asks for, by name, and what it does with errors that nobody caught.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::{Factory, GpuError};
+
+/// Without these there is no GPU-driven path.
+const REQUIRED: &[wgpu::Features] = &[
+    wgpu::Features::PRIMITIVE_INDEX,
+    wgpu::Features::MULTI_DRAW_INDIRECT_COUNT,
+    wgpu::Features::INDIRECT_FIRST_INSTANCE,
+    wgpu::Features::TEXTURE_BINDING_ARRAY,
+    wgpu::Features::SAMPLED_TEXTURE_AND_STORAGE_BUFFER_ARRAY_NON_UNIFORM_INDEXING,
+];
+
+/// Taken where the adapter has them; each has a fallback.
+const WANTED: &[wgpu::Features] = &[
+    wgpu::Features::TIMESTAMP_QUERY,
+    wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES,
+    wgpu::Features::PIPELINE_CACHE,
+];
+
+/// How to choose and open an adapter.
+#[derive(Clone, Debug, Default)]
+pub struct GpuOptions {
+    /// Part of an adapter's name, any case; `None` takes a hardware adapter before a software one.
+    pub adapter: Option<String>,
+    /// wgpu's and the driver's validation layers: for tests.
+    pub is_validating: bool,
+    /// wgpu's no-op backend: its bookkeeping and validation without any driver.
+    pub is_noop: bool,
+}
+
+/// An open device and what belongs to it.
+pub struct Gpu {
+    /// Where surfaces come from.
+    pub instance: wgpu::Instance,
+    /// What it was opened on.
+    pub adapter: wgpu::Adapter,
+    /// The device. Create resources through [`Self::factory`].
+    pub device: wgpu::Device,
+    /// Its one queue.
+    pub queue: wgpu::Queue,
+    /// Name, driver, kind.
+    pub info: wgpu::AdapterInfo,
+    /// Counted creation.
+    pub factory: Factory,
+    errors: Arc<ErrorLog>,
+}
+
+#[derive(Default)]
+struct ErrorLog {
+    has_any: AtomicBool,
+    first: Mutex<Option<String>>,
+}
+
+/// wgpu's entry point, without a display. Flags are off outside of validation: with them every indirect render pass gets
+/// an injected compute pass and a staging buffer, and count draws are not validated either way.
+pub fn instance(options: &GpuOptions) -> wgpu::Instance {
+    wgpu::Instance::new(instance_descriptor(options))
+}
+
+pub(super) fn instance_descriptor(options: &GpuOptions) -> wgpu::InstanceDescriptor {
+    let mut desc = wgpu::InstanceDescriptor::new_without_display_handle();
+    desc.flags =
+        if options.is_validating { wgpu::InstanceFlags::debugging() } else { wgpu::InstanceFlags::empty() };
+    if options.is_noop {
+        desc.backends = wgpu::Backends::NOOP;
+        desc.backend_options.noop.enable = true;
+    } else {
+        desc.backends = wgpu::Backends::PRIMARY;
+    }
+    desc
+}
+
+/// Every adapter there is, hardware before software.
+pub fn adapters(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
+    let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+    adapters.sort_by_key(|adapter| match adapter.get_info().device_type {
+        wgpu::DeviceType::DiscreteGpu => 0,
+        wgpu::DeviceType::IntegratedGpu => 1,
+        wgpu::DeviceType::VirtualGpu => 2,
+        wgpu::DeviceType::Other => 3,
+        wgpu::DeviceType::Cpu => 4,
+    });
+    adapters
+}
+
+impl Gpu {
+    /// Opens a device for drawing into textures.
+    pub fn open(options: &GpuOptions) -> Result<Self, GpuError> {
+        Self::open_on(instance(options), options, None)
+    }
+
+    /// Opens a device that can present to `surface`, which came from `instance`.
+    pub fn open_on(
+        instance: wgpu::Instance,
+        options: &GpuOptions,
+        surface: Option<&wgpu::Surface>,
+    ) -> Result<Self, GpuError> {
+        let adapter = choose_adapter(&instance, options, surface)?;
+        let info = adapter.get_info();
+        let missing = missing_features(&adapter);
+        if !missing.is_empty() {
+            return Err(GpuError::MissingFeatures { adapter: info.name, missing });
+        }
+        let asked = REQUIRED.iter().chain(WANTED).fold(wgpu::Features::empty(), |all, &one| all | one);
+        let features = asked & adapter.features();
+        let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+            label: Some("praxis::gpu::Gpu::device"),
+            required_features: features,
+            required_limits: limits(&adapter.limits(), options.is_noop),
+            ..Default::default()
+        }))
+        .map_err(|error| GpuError::RequestDevice { adapter: info.name.clone(), reason: error.to_string() })?;
+
+        let errors = Arc::new(ErrorLog::default());
+        let log = errors.clone();
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| log.record(error.to_string())));
+        let factory = Factory::new(device.clone());
+        Ok(Self { instance, adapter, device, queue, info, factory, errors })
+    }
+
+    /// The first error that wgpu reported outside of any scope, if there was one: one atomic load otherwise.
+    pub fn check_errors(&self) -> Result<(), GpuError> {
+        if !self.errors.has_any.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let first = self.errors.first.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
+        Err(GpuError::Uncaptured(first.unwrap_or_default()))
+    }
+
+    /// Whether the adapter is a program on the CPU.
+    pub fn is_software(&self) -> bool {
+        self.info.device_type == wgpu::DeviceType::Cpu
+    }
+
+    /// Whether passes can be timed.
+    pub fn has_timestamps(&self) -> bool {
+        self.device.features().contains(wgpu::Features::TIMESTAMP_QUERY)
+    }
+
+    /// Whether `format` can be a target with `sample_count` samples.
+    pub fn can_multisample(&self, format: wgpu::TextureFormat, sample_count: u32) -> bool {
+        let is_lifted = self.device.features().contains(wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES);
+        let features = if is_lifted {
+            self.adapter.get_texture_format_features(format)
+        } else {
+            format.guaranteed_format_features(self.device.features())
+        };
+        features.flags.sample_count_supported(sample_count)
+    }
+
+    /// Fails if a buffer of `bytes` cannot be bound as a whole.
+    pub fn check_storage_size(&self, what: &'static str, bytes: u64) -> Result<(), GpuError> {
+        let limits = self.device.limits();
+        let limit = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        if bytes <= limit {
+            return Ok(());
+        }
+        Err(GpuError::Limit { what, needed: bytes, limit, unit: "bytes", adapter: self.info.name.clone() })
+    }
+}
+
+impl ErrorLog {
+    fn record(&self, message: String) {
+        tracing::error!("{message}");
+        let mut first = self.first.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        first.get_or_insert(message);
+        self.has_any.store(true, Ordering::Release);
+    }
+}
+
+fn choose_adapter(
+    instance: &wgpu::Instance,
+    options: &GpuOptions,
+    surface: Option<&wgpu::Surface>,
+) -> Result<wgpu::Adapter, GpuError> {
+    let mut candidates = adapters(instance);
+    if let Some(surface) = surface {
+        candidates.retain(|adapter| adapter.is_surface_supported(surface));
+    }
+    if let Some(wanted) = &options.adapter {
+        let available: Vec<_> = candidates.iter().map(|adapter| adapter.get_info().name).collect();
+        let wanted_lower = wanted.to_lowercase();
+        return candidates
+            .into_iter()
+            .find(|adapter| adapter.get_info().name.to_lowercase().contains(&wanted_lower))
+            .ok_or(GpuError::UnknownAdapter { wanted: wanted.clone(), available });
+    }
+    // An adapter that can draw is better than a faster one that can't.
+    candidates.sort_by_key(|adapter| !missing_features(adapter).is_empty());
+    candidates.into_iter().next().ok_or(GpuError::NoAdapter)
+}
+
+fn missing_features(adapter: &wgpu::Adapter) -> Vec<String> {
+    let has = adapter.features();
+    REQUIRED.iter().filter(|&&feature| !has.contains(feature)).map(|feature| format!("{feature:?}")).collect()
+}
+
+/// wgpu's defaults, raised by name to what the adapter has where they do not suffice.
+fn limits(adapter: &wgpu::Limits, is_noop: bool) -> wgpu::Limits {
+    let raised = wgpu::Limits {
+        max_binding_array_elements_per_shader_stage: adapter.max_binding_array_elements_per_shader_stage,
+        max_binding_array_sampler_elements_per_shader_stage: adapter
+            .max_binding_array_sampler_elements_per_shader_stage,
+        max_sampled_textures_per_shader_stage: adapter.max_sampled_textures_per_shader_stage,
+        max_samplers_per_shader_stage: adapter.max_samplers_per_shader_stage,
+        max_storage_buffers_per_shader_stage: adapter.max_storage_buffers_per_shader_stage,
+        max_buffers_and_acceleration_structures_per_shader_stage: adapter
+            .max_buffers_and_acceleration_structures_per_shader_stage,
+        max_buffer_size: adapter.max_buffer_size,
+        max_storage_buffer_binding_size: adapter.max_storage_buffer_binding_size,
+        max_texture_dimension_2d: adapter.max_texture_dimension_2d,
+        max_color_attachment_bytes_per_sample: adapter.max_color_attachment_bytes_per_sample,
+        ..wgpu::Limits::default()
+    };
+    if !is_noop {
+        return raised;
+    }
+    // The no-op adapter says "no limit", which wgpu-core then takes for array sizes of its own.
+    wgpu::Limits {
+        max_binding_array_elements_per_shader_stage: 4096,
+        max_binding_array_sampler_elements_per_shader_stage: 256,
+        max_sampled_textures_per_shader_stage: 4096,
+        max_samplers_per_shader_stage: 256,
+        max_storage_buffers_per_shader_stage: 32,
+        max_buffers_and_acceleration_structures_per_shader_stage: 64,
+        max_buffer_size: 2 << 30,
+        max_storage_buffer_binding_size: 1 << 30,
+        ..wgpu::Limits::default()
+    }
+}

@@ -1,0 +1,15 @@
+//! The GPU as wgpu shows it: adapter and device, counted creation, uploads, timestamps, readback. No scene, no passes.
+
+mod device;
+mod error;
+mod factory;
+mod readback;
+mod timestamps;
+mod upload;
+
+pub use device::{Gpu, GpuOptions, adapters, instance};
+pub use error::GpuError;
+pub use factory::Factory;
+pub use readback::{Readback, read_buffer};
+pub use timestamps::{BadTimestamp, GpuTimestamps, PassTimes};
+pub use upload::{UploadRing, UploadSlice};

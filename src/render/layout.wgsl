@@ -1,0 +1,193 @@
+// What CPU and GPU share. Twin: layout.rs; a test compares each field's offset, type and size.
+
+struct Frame {
+    // Positions are relative to the camera before they meet this matrix, for precision far from the origin.
+    clip_from_relative: mat4x4f,
+    // Rows of the camera's rotation: right, up, backward (its Z).
+    camera_right: vec4f,
+    camera_up: vec4f,
+    camera_backward: vec4f,
+    camera_position: vec3f,
+    is_orthographic: u32,
+    // Frustum in relative space: dot(plane.xyz, p) + plane.w >= 0 inside. Left, right, bottom, top, near, far.
+    planes: array<vec4f, 6>,
+    size_px: vec2u,
+    // 1 / (projection's x and y scale): half extents of the view at distance 1 (or anywhere, if orthographic).
+    half_extent: vec2f,
+    sun_direction: vec3f,
+    // Pixels that one metre covers at distance 1 (or anywhere, if orthographic).
+    px_per_metre: f32,
+    // Lux on a surface that faces it.
+    sun_illuminance: vec3f,
+    // Multiplies radiance in nits.
+    exposure: f32,
+    cluster_near: f32,
+    cluster_far: f32,
+    near: f32,
+    frame_idx: u32,
+    n_lights: u32,
+    n_light_words: u32,
+    n_moved: u32,
+    n_translucent: u32,
+    n_directional: u32,
+    lod_error_px: f32,
+    smallest_px: f32,
+    tonemap: u32,
+}
+
+// world_from_local, three rows.
+struct Transform {
+    row0: vec4f,
+    row1: vec4f,
+    row2: vec4f,
+}
+
+struct MovedTransform {
+    slot: u32,
+    m00: f32, m01: f32, m02: f32, m03: f32,
+    m10: f32, m11: f32, m12: f32, m13: f32,
+    m20: f32, m21: f32, m22: f32, m23: f32,
+}
+
+struct Instance {
+    transform_idx: u32,
+    mesh_idx: u32,
+    material_idx: u32,
+    // R, G, B unorm 8 bits each, in units of 1/127.
+    tint: u32,
+}
+
+struct Mesh {
+    // Bounding sphere, local space.
+    center: vec3f,
+    radius: f32,
+    first_index: vec4u,
+    n_indices: vec4u,
+    // Metres of geometric error, local space; level 0 has none.
+    lod_error: vec4f,
+}
+
+struct Attributes {
+    // Octahedral, 2 × snorm 16.
+    normal: u32,
+    // Octahedral: unorm 16, unorm 15, then 1 bit of handedness.
+    tangent: u32,
+    uv0: vec2f,
+    uv1: vec2f,
+    // Linear RGBA unorm 8.
+    color: u32,
+    _pad: u32,
+}
+
+struct TextureUse {
+    uv_from_mesh: vec4f,
+    uv_offset: vec2f,
+    // NO_TEXTURE for none.
+    image_idx: u32,
+    // Bits 0..15: sampler; bit 16: texture coordinate set.
+    sampler_and_set: u32,
+}
+
+struct Material {
+    base_color: vec4f,
+    emissive: vec3f,
+    alpha_cutoff: f32,
+    metallic: f32,
+    roughness: f32,
+    normal_scale: f32,
+    occlusion_strength: f32,
+    flags: u32,
+    _pad0: u32,
+    _pad1: u32,
+    _pad2: u32,
+    base_color_texture: TextureUse,
+    metallic_roughness_texture: TextureUse,
+    normal_texture: TextureUse,
+    occlusion_texture: TextureUse,
+    emissive_texture: TextureUse,
+}
+
+struct Light {
+    // Candela (or lux, if directional).
+    color: vec3f,
+    range: f32,
+    transform_idx: u32,
+    kind: u32,
+    // Spot: attenuation = saturate(cos_angle * scale + offset).
+    angle_scale: f32,
+    angle_offset: f32,
+}
+
+struct PlacedLight {
+    // Relative to the camera.
+    position: vec3f,
+    range: f32,
+    // Where it shines.
+    direction: vec3f,
+    kind: u32,
+    color: vec3f,
+    angle_scale: f32,
+    angle_offset: f32,
+    _pad0: f32,
+    _pad1: f32,
+    _pad2: f32,
+}
+
+// Instances of one mesh in one bucket, side by side; at most GROUP_SIZE of them.
+struct DrawGroup {
+    first_instance: u32,
+    n_instances: u32,
+    mesh_idx: u32,
+    // Index of its first command: one per level of detail.
+    first_command: u32,
+}
+
+struct DrawCommand {
+    n_indices: u32,
+    n_instances: u32,
+    first_index: u32,
+    base_vertex: i32,
+    first_instance: u32,
+}
+
+struct Bucket {
+    first_command: u32,
+    n_commands: u32,
+}
+
+const NO_TEXTURE: u32 = 0xffffffffu;
+const N_LODS: u32 = 4u;
+
+const FLAG_MASKED: u32 = 1u;
+const FLAG_DOUBLE_SIDED: u32 = 2u;
+const FLAG_UNLIT: u32 = 4u;
+
+const LIGHT_POINT: u32 = 0u;
+const LIGHT_SPOT: u32 = 1u;
+const LIGHT_DIRECTIONAL: u32 = 2u;
+
+// Froxel grid of the light clusters.
+const CLUSTERS: vec3u = vec3u(16u, 9u, 24u);
+
+const PI: f32 = 3.14159265359;
+
+fn transform_point(t: Transform, p: vec3f) -> vec3f {
+    let h = vec4f(p, 1.0);
+    return vec3f(dot(t.row0, h), dot(t.row1, h), dot(t.row2, h));
+}
+
+fn transform_vector(t: Transform, v: vec3f) -> vec3f {
+    return vec3f(dot(t.row0.xyz, v), dot(t.row1.xyz, v), dot(t.row2.xyz, v));
+}
+
+// How much the transform enlarges, at most.
+fn largest_scale(t: Transform) -> f32 {
+    let x = vec3f(t.row0.x, t.row1.x, t.row2.x);
+    let y = vec3f(t.row0.y, t.row1.y, t.row2.y);
+    let z = vec3f(t.row0.z, t.row1.z, t.row2.z);
+    return sqrt(max(dot(x, x), max(dot(y, y), dot(z, z))));
+}
+
+fn determinant_sign(t: Transform) -> f32 {
+    return select(1.0, -1.0, dot(t.row0.xyz, cross(t.row1.xyz, t.row2.xyz)) < 0.0);
+}

@@ -1,0 +1,4 @@
+//! Draws a scene: GPU scene, what changed, passes.
+
+mod layout;
+mod shaders;
