@@ -68,6 +68,15 @@ impl HierarchyBuilder {
         self.parents.is_empty()
     }
 
+    /// `world_from_local` of each node, by build index.
+    pub fn world_transforms(&self) -> Vec<Affine3A> {
+        let mut worlds: Vec<Affine3A> = Vec::with_capacity(self.len());
+        for (&parent, &local) in self.parents.iter().zip(&self.locals) {
+            worlds.push(if parent == NO_PARENT { local } else { worlds[parent as usize] * local });
+        }
+        worlds
+    }
+
     /// Sorts by depth, siblings side by side, and computes every world transform. Returns the hierarchy and the slot
     /// of each build index.
     pub fn build(self) -> (Hierarchy, Vec<u32>) {

@@ -1,0 +1,119 @@
+//! The node forest of a file: parents, transforms, and which nodes a scene shows.
+
+use glam::{Affine3A, Mat4, Quat, Vec3};
+use serde_json::Value;
+
+use super::document::{Document, index, name_of, numbers};
+use super::fault::Fault;
+use crate::scene::hierarchy::Transform;
+
+/// Parents and local transforms of every node of a file.
+pub(super) struct Forest {
+    /// The parent of each node.
+    pub parent: Vec<Option<usize>>,
+    /// `parent_from_local` of each node.
+    pub local: Vec<Affine3A>,
+}
+
+impl Forest {
+    /// Reads all nodes; two parents of one node, cycles and transforms that are no transforms are faults.
+    pub fn read(document: &Document, warnings: &mut Vec<String>) -> Result<Self, Fault> {
+        let nodes = document.array("nodes");
+        let mut parent: Vec<Option<usize>> = vec![None; nodes.len()];
+        for (node_idx, node) in nodes.iter().enumerate() {
+            for (position, child) in children(node).enumerate() {
+                if let Some(other) = parent[child].replace(node_idx) {
+                    return Err(Fault::new(
+                        format!("/nodes/{node_idx}/children/{position}"),
+                        format!("node {child} is already a child of node {other}; a node has one parent at most"),
+                    ));
+                }
+            }
+        }
+        check_for_cycles(nodes, &parent)?;
+        let local = (0..nodes.len()).map(|node_idx| local_transform(document, node_idx, warnings));
+        Ok(Self { local: local.collect::<Result<_, _>>()?, parent })
+    }
+
+    /// The nodes that the file's default scene (or the first, or all roots) starts from.
+    pub fn scene_roots(&self, document: &Document, warnings: &mut Vec<String>) -> Vec<usize> {
+        let scenes = document.array("scenes");
+        let scene_idx = index(&document.json["scene"]).unwrap_or(0);
+        let Some(scene) = scenes.get(scene_idx) else {
+            if !self.parent.is_empty() {
+                warnings.push(format!("{}: has no scene; all its nodes are shown", document.path.display()));
+            }
+            return (0..self.parent.len()).filter(|&node_idx| self.parent[node_idx].is_none()).collect();
+        };
+        let listed: Vec<usize> = scene["nodes"].as_array().into_iter().flatten().filter_map(index).collect();
+        let is_listed = |node_idx: usize| listed.contains(&node_idx);
+        let (inner, roots): (Vec<usize>, Vec<usize>) =
+            listed.iter().partition(|&&node_idx| self.parent[node_idx].is_some());
+        if inner.is_empty() {
+            return roots;
+        }
+        let name = name_of(&document.array("nodes")[inner[0]], inner[0]);
+        warnings.push(format!(
+            "{}: /scenes/{scene_idx}/nodes: node {name:?} is listed but has a parent; it is shown once",
+            document.path.display()
+        ));
+        let has_listed_ancestor = |node_idx: usize| {
+            std::iter::successors(self.parent[node_idx], |&ancestor| self.parent[ancestor]).any(is_listed)
+        };
+        listed.iter().copied().filter(|&node_idx| !has_listed_ancestor(node_idx)).collect()
+    }
+}
+
+/// The children of a node, which the schema check has found in range.
+pub(super) fn children(node: &Value) -> impl Iterator<Item = usize> + '_ {
+    node["children"].as_array().into_iter().flatten().filter_map(index)
+}
+
+/// With one parent at most for each node, what no root reaches is part of a cycle or hangs on one.
+fn check_for_cycles(nodes: &[Value], parent: &[Option<usize>]) -> Result<(), Fault> {
+    let mut is_reached = vec![false; nodes.len()];
+    let mut open: Vec<usize> = (0..nodes.len()).filter(|&node_idx| parent[node_idx].is_none()).collect();
+    while let Some(node_idx) = open.pop() {
+        is_reached[node_idx] = true;
+        open.extend(children(&nodes[node_idx]));
+    }
+    match is_reached.iter().position(|reached| !reached) {
+        Some(node_idx) => Err(Fault::new(
+            format!("/nodes/{node_idx}"),
+            format!("node {:?} is part of a cycle of children", name_of(&nodes[node_idx], node_idx)),
+        )),
+        None => Ok(()),
+    }
+}
+
+fn local_transform(document: &Document, node_idx: usize, warnings: &mut Vec<String>) -> Result<Affine3A, Fault> {
+    let node = &document.array("nodes")[node_idx];
+    let at = format!("/nodes/{node_idx}");
+    let has_trs = ["translation", "rotation", "scale"].iter().any(|name| node.get(*name).is_some());
+    if node.get("matrix").is_none() {
+        let [x, y, z, w] = numbers(&node["rotation"], [0.0, 0.0, 0.0, 1.0]);
+        let rotation = Quat::from_xyzw(x, y, z, w);
+        let length = rotation.length();
+        if (length - 1.0).abs() > 1e-2 {
+            warnings
+                .push(format!("{}: {at}/rotation: has length {length}; it is scaled to 1", document.path.display()));
+        }
+        return Ok(Transform {
+            translation: Vec3::from(numbers(&node["translation"], [0.0; 3])),
+            rotation: if length > 1e-6 { rotation.normalize() } else { Quat::IDENTITY },
+            scale: Vec3::from(numbers(&node["scale"], [1.0; 3])),
+        }
+        .to_affine());
+    }
+    if has_trs {
+        return Err(Fault::new(at, "has both a matrix and a translation, rotation or scale; only one way is allowed"));
+    }
+    let mut identity = [0.0; 16];
+    Mat4::IDENTITY.write_cols_to_slice(&mut identity);
+    let matrix = Mat4::from_cols_array(&numbers(&node["matrix"], identity));
+    let bottom = matrix.row(3);
+    if (bottom - glam::Vec4::W).abs().max_element() > 1e-4 {
+        return Err(Fault::new(format!("{at}/matrix"), format!("its bottom row is {bottom}; it must be [0, 0, 0, 1]")));
+    }
+    Ok(Affine3A::from_mat4(matrix))
+}

@@ -1,0 +1,72 @@
+//! Times each system of the schedule with an injected clock, under its function's name.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bevy_ecs::system::{Adapt, IntoAdapterSystem, RunSystemError, System, SystemIn};
+
+/// What one system took in the last update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SystemTime {
+    /// The system's function.
+    pub name: &'static str,
+    /// Nanoseconds.
+    pub ns: u64,
+}
+
+/// Where the wrapped systems leave their times. All are written and read on the thread that runs the schedule; the
+/// atomics are there because a system must be `Send`.
+pub(super) struct SystemTimes {
+    clock_ns: fn() -> u64,
+    cells: Vec<Arc<AtomicU64>>,
+    times: Vec<SystemTime>,
+}
+
+impl SystemTimes {
+    /// None yet; `clock_ns` reads a monotonic clock in nanoseconds.
+    pub fn new(clock_ns: fn() -> u64) -> Self {
+        Self { clock_ns, cells: Vec::new(), times: Vec::new() }
+    }
+
+    /// Wraps a system so that each run is timed.
+    pub fn timed<S>(&mut self, name: &'static str, system: S) -> IntoAdapterSystem<Timer, S> {
+        let elapsed_ns = Arc::new(AtomicU64::new(0));
+        self.cells.push(Arc::clone(&elapsed_ns));
+        self.times.push(SystemTime { name, ns: 0 });
+        IntoAdapterSystem::new(Timer { clock_ns: self.clock_ns, elapsed_ns }, system)
+    }
+
+    /// Takes over what the last run left.
+    pub fn collect(&mut self) {
+        for (time, cell) in self.times.iter_mut().zip(&self.cells) {
+            time.ns = cell.load(Ordering::Relaxed);
+        }
+    }
+
+    /// As of the last [`Self::collect`], in the order of the schedule.
+    pub fn times(&self) -> &[SystemTime] {
+        &self.times
+    }
+}
+
+/// Runs a system between two readings of the clock.
+pub(super) struct Timer {
+    clock_ns: fn() -> u64,
+    elapsed_ns: Arc<AtomicU64>,
+}
+
+impl<S: System> Adapt<S> for Timer {
+    type In = S::In;
+    type Out = S::Out;
+
+    fn adapt(
+        &mut self,
+        input: <Self::In as bevy_ecs::system::SystemInput>::Inner<'_>,
+        run_system: impl FnOnce(SystemIn<'_, S>) -> Result<S::Out, RunSystemError>,
+    ) -> Result<Self::Out, RunSystemError> {
+        let start_ns = (self.clock_ns)();
+        let out = run_system(input);
+        self.elapsed_ns.store((self.clock_ns)().saturating_sub(start_ns), Ordering::Relaxed);
+        out
+    }
+}
