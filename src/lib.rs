@@ -5,5 +5,7 @@
 //! serve the `praxis` program; `docs/architecture.md` shows how a frame travels through them.
 #![deny(missing_docs)]
 
+pub mod measure;
+pub mod pacing;
 #[doc(hidden)]
 pub mod scene;
