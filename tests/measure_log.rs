@@ -75,6 +75,8 @@ fn measure_quantiles_match_numpy() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn measure_quantiles_rise_and_stay_within_the_values(
         mut values in prop::collection::vec(0u64..1 << 50, 1..300),

@@ -27,6 +27,8 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn pacing_ring_keeps_order_and_bound(capacity in 0usize..5, calls in calls()) {
         let mut ring = InFlightRing::new(capacity);

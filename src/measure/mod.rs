@@ -28,8 +28,11 @@
 //! - A value that isn't there is absent, never 0.
 
 mod atomic_write;
+mod budget;
+mod compare;
 mod environment;
 mod frame_log;
+mod frames_csv;
 mod json_layout;
 pub mod names;
 mod quantile;
@@ -37,8 +40,11 @@ mod run_file;
 mod timestamps;
 
 pub use atomic_write::{WriteError, write_atomically};
+pub use budget::{Budget, BudgetOutcome, BudgetVerdict, Statistic, judge_budgets};
+pub use compare::{Comparison, LineComparison, Mismatch, compare};
 pub use environment::{Adapter, Build, Cluster, Machine, Settings, machine_key};
 pub use frame_log::{FrameLog, Line, LineId, Unit};
+pub use frames_csv::write_frames_csv;
 pub use quantile::{Summary, quantile};
 pub use run_file::{Counts, MissingLine, RUN_SCHEMA, RunFile, RunFileError, RunLine, baseline_path};
 pub use timestamps::{BadTimestamp, BadTimestamps, LONGEST_PASS_NS, validate_pass_times};
