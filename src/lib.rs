@@ -5,6 +5,8 @@
 //! serve the `praxis` program; `docs/architecture.md` shows how a frame travels through them.
 #![deny(missing_docs)]
 
+pub mod measure;
+pub mod pacing;
 #[doc(hidden)]
 pub mod scene;
 #[doc(hidden)]

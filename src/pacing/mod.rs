@@ -1,0 +1,65 @@
+//! Frames in flight, waits and the core's clock, for any wgpu program.
+//!
+//! The CPU records a frame while the GPU draws an earlier one, and may run ahead by [`FRAMES_IN_FLIGHT`] frames. When the
+//! GPU is the slower of the two, the CPU has to wait for the oldest frame before it starts the next:
+//! [`InFlightRing`] keeps that order, [`FrameWait`] says how to wait, [`ClockChain`] tells whether the core kept its
+//! clock meanwhile. [`crate::measure`] stores what these read.
+//!
+//! ```no_run
+//! use praxis::pacing::{ClockChain, DeviceWaiter, FRAMES_IN_FLIGHT, FrameWait, InFlightRing, detect_blocking_submit};
+//!
+//! fn run(device: &wgpu::Device, queue: &wgpu::Queue) -> Result<(), Box<dyn std::error::Error>> {
+//!     let submit_blocks = detect_blocking_submit(device, queue)?.blocks;
+//!     let mut waiter = DeviceWaiter::new(device, FrameWait::Spin);
+//!     let mut ring = InFlightRing::new(FRAMES_IN_FLIGHT);
+//!     let mut chain = ClockChain::new();
+//!     for _ in 0..1_800 {
+//!         let slot = ring.wait_for_slot(&mut waiter)?; // buffers of slot.slot_idx are free now
+//!         let chain_ns = chain.read_ns();
+//!         for finished_idx in ring.take_finished() {
+//!             println!("frame {finished_idx} is done: its timestamps can be read");
+//!         }
+//!         let encoder = device.create_command_encoder(&Default::default());
+//!         // … record the frame …
+//!         let commands = encoder.finish();
+//!         let mut waited_ns = slot.waited_ns;
+//!         if submit_blocks {
+//!             waited_ns += ring.wait_newest_before_submit(&mut waiter)?;
+//!         }
+//!         ring.push(queue.submit([commands]))?;
+//!         println!("waited {waited_ns} ns, chain {chain_ns} ns");
+//!     }
+//!     ring.drain(&mut waiter)?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Invariants
+//! - One thread polls the device.
+//! - The wait is for the *oldest submission's index*; nothing here asks "is the queue empty?".
+//! - Nothing here prints, logs or keeps a thread.
+
+mod blocking_submit;
+mod clock_chain;
+mod core_id;
+mod machine;
+mod ring;
+mod wait;
+
+pub use blocking_submit::{BlockingSubmit, DetectError, detect_blocking_submit};
+pub use clock_chain::ClockChain;
+pub use core_id::current_core;
+pub use machine::describe_machine;
+pub use ring::{FrameSlot, InFlightRing, RingFull, SubmissionWaiter};
+pub use wait::{DeviceWaiter, FrameWait, UnknownFrameWait, WaitError};
+
+use std::time::Instant;
+
+/// Frames submitted but not finished on the GPU when the next one starts, at most.
+///
+/// Two let the CPU record one frame beside the GPU that draws another; a third only adds latency.
+pub const FRAMES_IN_FLIGHT: usize = 2;
+
+fn elapsed_ns(started: Instant) -> u64 {
+    u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
