@@ -5,11 +5,11 @@
 //! serve the `praxis` program; `docs/architecture.md` shows how a frame travels through them.
 #![deny(missing_docs)]
 
+#[doc(hidden)]
+pub mod gpu;
 pub mod measure;
 pub mod pacing;
 #[doc(hidden)]
-pub mod scene;
-#[doc(hidden)]
-pub mod gpu;
-#[doc(hidden)]
 pub mod render;
+#[doc(hidden)]
+pub mod scene;

@@ -63,8 +63,7 @@ pub fn instance(options: &GpuOptions) -> wgpu::Instance {
 
 pub(super) fn instance_descriptor(options: &GpuOptions) -> wgpu::InstanceDescriptor {
     let mut desc = wgpu::InstanceDescriptor::new_without_display_handle();
-    desc.flags =
-        if options.is_validating { wgpu::InstanceFlags::debugging() } else { wgpu::InstanceFlags::empty() };
+    desc.flags = if options.is_validating { wgpu::InstanceFlags::debugging() } else { wgpu::InstanceFlags::empty() };
     if options.is_noop {
         desc.backends = wgpu::Backends::NOOP;
         desc.backend_options.noop.enable = true;

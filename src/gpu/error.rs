@@ -33,7 +33,9 @@ pub enum GpuError {
         reason: String,
     },
     /// The scene wants more of something than the adapter has.
-    #[error("the scene needs {needed} {unit} for {what}, but adapter \"{adapter}\" allows {limit}: use a smaller scene or another adapter")]
+    #[error(
+        "the scene needs {needed} {unit} for {what}, but adapter \"{adapter}\" allows {limit}: use a smaller scene or another adapter"
+    )]
     Limit {
         /// What is too large.
         what: &'static str,

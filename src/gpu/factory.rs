@@ -43,7 +43,12 @@ impl Factory {
     /// A buffer that starts out mapped for writing.
     pub fn mapped_buffer(&self, label: &str, size: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
         let size = size.max(16).next_multiple_of(4);
-        self.count().create_buffer(&wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation: true })
+        self.count().create_buffer(&wgpu::BufferDescriptor {
+            label: Some(label),
+            size,
+            usage,
+            mapped_at_creation: true,
+        })
     }
 
     /// A buffer with contents; empty contents become 16 zero bytes, since a binding may not be empty.

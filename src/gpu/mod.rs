@@ -11,5 +11,5 @@ pub use device::{Gpu, GpuOptions, adapters, instance};
 pub use error::GpuError;
 pub use factory::Factory;
 pub use readback::{Readback, read_buffer};
-pub use timestamps::{BadTimestamp, GpuTimestamps, PassTimes};
+pub use timestamps::GpuTimestamps;
 pub use upload::{UploadRing, UploadSlice};

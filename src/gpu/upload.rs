@@ -30,14 +30,8 @@ struct Slot {
 pub struct UploadSlice<'a> {
     /// Copy source; contents start at byte 0.
     pub buffer: &'a wgpu::Buffer,
-    slot: usize,
-}
-
-impl UploadSlice<'_> {
     /// To hand to [`UploadRing::recycle`] after the submission.
-    pub fn slot(&self) -> usize {
-        self.slot
-    }
+    pub slot: usize,
 }
 
 impl UploadRing {
@@ -68,8 +62,7 @@ impl UploadRing {
         }
         for (offset, bytes) in parts.iter().filter(|(_, bytes)| !bytes.is_empty()) {
             let range = *offset..*offset + bytes.len() as u64;
-            let mut view =
-                slot.buffer.slice(range).get_mapped_range_mut().map_err(|error| fault(error.to_string()))?;
+            let mut view = slot.buffer.slice(range).get_mapped_range_mut().map_err(|error| fault(error.to_string()))?;
             view.copy_from_slice(bytes);
         }
         slot.buffer.unmap();

@@ -102,11 +102,15 @@ impl GpuScene {
     /// Extracts everything that draws from `world` and uploads it.
     pub fn new(gpu: &Gpu, world: &mut World, assets: &Assets) -> Result<Self, GpuError> {
         let meshes = pack_meshes(&assets.meshes);
-        let mut transforms = Transforms::new(world.resource::<Hierarchy>());
         let drawn = sorted_instances(world, assets);
+        let found_lights = sorted_lights(world);
+        let mut transforms = Transforms::new(world.resource::<Hierarchy>());
         let (groups, commands_of) = draw_groups(&drawn, &meshes);
         let instances: Vec<_> = drawn.iter().map(|drawn| drawn.to_gpu(&mut transforms)).collect();
-        let lights = lights(world, &mut transforms);
+        let lights: Vec<_> = found_lights
+            .into_iter()
+            .map(|(slot, light)| layout::Light { transform_idx: transforms.of(slot), ..light })
+            .collect();
         let materials: Vec<_> = assets.materials.iter().map(material).collect();
 
         let n_translucent = drawn.iter().filter(|drawn| drawn.bucket == TRANSLUCENT_BUCKET).count() as u32;
@@ -118,7 +122,13 @@ impl GpuScene {
             n_lights: lights.len() as u32,
             n_triangles: instances.iter().map(|i| u64::from(meshes.meshes[i.mesh_idx as usize].n_indices[0] / 3)).sum(),
         };
-        let data = SceneData { meshes: &meshes, groups: &groups, instances: &instances, lights: &lights, materials: &materials };
+        let data = SceneData {
+            meshes: &meshes,
+            groups: &groups,
+            instances: &instances,
+            lights: &lights,
+            materials: &materials,
+        };
         let buffers = SceneBuffers::new(gpu, &counts, &commands_of, &transforms.packed, &data)?;
         let textures = SceneTextures::new(gpu, assets)?;
         Ok(Self { counts, commands_of, transform_of_slot: transforms.of_slot, textures, buffers })
@@ -240,7 +250,8 @@ fn draw_groups(drawn: &[Drawn], meshes: &PackedMeshes) -> (Vec<layout::DrawGroup
     (groups, commands_of)
 }
 
-fn lights(world: &mut World, transforms: &mut Transforms) -> Vec<layout::Light> {
+/// Lights by kind and slot; their transforms are filled in later.
+fn sorted_lights(world: &mut World) -> Vec<(Slot, layout::Light)> {
     let mut found: Vec<(Slot, layout::Light)> = Vec::new();
     let light = |color: [f32; 3], intensity: f32, range: f32, kind: u32| layout::Light {
         color: color.map(|c| c * intensity),
@@ -264,7 +275,7 @@ fn lights(world: &mut World, transforms: &mut Transforms) -> Vec<layout::Light> 
         found.push((slot, light(sun.color, sun.illuminance_lux, 1e6, layout::LIGHT_DIRECTIONAL)));
     }
     found.sort_by_key(|(slot, light)| (light.kind, *slot));
-    found.into_iter().map(|(slot, light)| layout::Light { transform_idx: transforms.of(slot), ..light }).collect()
+    found
 }
 
 fn material(material: &Material) -> layout::Material {
@@ -340,7 +351,8 @@ impl SceneBuffers {
             Ok::<_, GpuError>(gpu.factory.buffer(label, n * size as u64, usage | Use::STORAGE | Use::COPY_SRC))
         };
         let n_commands: u64 = commands_of.iter().map(|range| u64::from(range.n_commands)).sum();
-        let n_visible = N_LODS as u64 * u64::from(counts.n_instances - counts.n_translucent) + u64::from(counts.n_translucent);
+        let n_visible =
+            N_LODS as u64 * u64::from(counts.n_instances - counts.n_translucent) + u64::from(counts.n_translucent);
         let n_clusters: u64 = CLUSTERS.iter().map(|&n| u64::from(n)).product();
         let n_light_words = u64::from(counts.n_lights.div_ceil(32));
         let buckets: Vec<_> = commands_of
@@ -348,26 +360,53 @@ impl SceneBuffers {
             .map(|range| layout::Bucket { first_command: range.first_command, n_commands: range.n_commands })
             .collect();
         let command_size = size_of::<layout::DrawCommand>();
-        let cast = bytemuck::cast_slice;
         Ok(Self {
             frame: gpu.factory.buffer("frame", size_of::<layout::Frame>() as u64, Use::UNIFORM | Use::COPY_DST),
-            moved: empty("moved", "its moved list", counts.n_transforms.into(), size_of::<layout::MovedTransform>(), Use::COPY_DST)?,
-            transforms: filled("transforms", "its transforms", cast(transforms), Use::COPY_DST)?,
-            instances: filled("instances", "its instances", cast(data.instances), Use::empty())?,
-            meshes: filled("meshes", "its meshes", cast(&data.meshes.meshes), Use::empty())?,
-            materials: filled("materials", "its materials", cast(data.materials), Use::empty())?,
-            indices: filled("indices", "its indices", cast(&data.meshes.indices), Use::INDEX)?,
-            positions: filled("positions", "its vertex positions", cast(&data.meshes.positions), Use::VERTEX)?,
-            attributes: filled("attributes", "its vertex attributes", cast(&data.meshes.attributes), Use::empty())?,
-            groups: filled("groups", "its draw groups", cast(data.groups), Use::empty())?,
-            buckets: filled("buckets", "its buckets", cast(&buckets), Use::empty())?,
+            moved: empty(
+                "moved",
+                "its moved list",
+                counts.n_transforms.into(),
+                size_of::<layout::MovedTransform>(),
+                Use::COPY_DST,
+            )?,
+            transforms: filled("transforms", "its transforms", bytemuck::cast_slice(transforms), Use::COPY_DST)?,
+            instances: filled("instances", "its instances", bytemuck::cast_slice(data.instances), Use::empty())?,
+            meshes: filled("meshes", "its meshes", bytemuck::cast_slice(&data.meshes.meshes), Use::empty())?,
+            materials: filled("materials", "its materials", bytemuck::cast_slice(data.materials), Use::empty())?,
+            indices: filled("indices", "its indices", bytemuck::cast_slice(&data.meshes.indices), Use::INDEX)?,
+            positions: filled(
+                "positions",
+                "its vertex positions",
+                bytemuck::cast_slice(&data.meshes.positions),
+                Use::VERTEX,
+            )?,
+            attributes: filled(
+                "attributes",
+                "its vertex attributes",
+                bytemuck::cast_slice(&data.meshes.attributes),
+                Use::empty(),
+            )?,
+            groups: filled("groups", "its draw groups", bytemuck::cast_slice(data.groups), Use::empty())?,
+            buckets: filled("buckets", "its buckets", bytemuck::cast_slice(&buckets), Use::empty())?,
             visible: empty("visible", "its visible list", n_visible, 4, Use::empty())?,
             sparse_commands: empty("sparse_commands", "its draw commands", n_commands, command_size, Use::empty())?,
             commands: empty("commands", "its draw commands", n_commands, command_size, Use::INDIRECT)?,
             n_commands: empty("n_commands", "its draw counts", buckets.len() as u64, 4, Use::INDIRECT)?,
-            translucent_depths: empty("translucent_depths", "its blended instances", counts.n_translucent.into(), 4, Use::empty())?,
-            lights: filled("lights", "its lights", cast(data.lights), Use::empty())?,
-            placed_lights: empty("placed_lights", "its lights", counts.n_lights.into(), size_of::<layout::PlacedLight>(), Use::empty())?,
+            translucent_depths: empty(
+                "translucent_depths",
+                "its blended instances",
+                counts.n_translucent.into(),
+                4,
+                Use::empty(),
+            )?,
+            lights: filled("lights", "its lights", bytemuck::cast_slice(data.lights), Use::empty())?,
+            placed_lights: empty(
+                "placed_lights",
+                "its lights",
+                counts.n_lights.into(),
+                size_of::<layout::PlacedLight>(),
+                Use::empty(),
+            )?,
             cluster_lights: empty("cluster_lights", "its light clusters", n_clusters * n_light_words, 4, Use::empty())?,
         })
     }

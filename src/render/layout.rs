@@ -206,9 +206,32 @@ mod tests {
     #[test]
     fn rust_and_wgsl_agree_on_every_offset() {
         check_twin!(
-            Frame, clip_from_relative, camera_right, camera_up, camera_backward, camera_position, is_orthographic, planes,
-            size_px, half_extent, sun_direction, px_per_metre, sun_illuminance, exposure, cluster_near, cluster_far, near,
-            frame_idx, n_lights, n_light_words, n_moved, n_translucent, n_directional, lod_error_px, smallest_px, tonemap
+            Frame,
+            clip_from_relative,
+            camera_right,
+            camera_up,
+            camera_backward,
+            camera_position,
+            is_orthographic,
+            planes,
+            size_px,
+            half_extent,
+            sun_direction,
+            px_per_metre,
+            sun_illuminance,
+            exposure,
+            cluster_near,
+            cluster_far,
+            near,
+            frame_idx,
+            n_lights,
+            n_light_words,
+            n_moved,
+            n_translucent,
+            n_directional,
+            lod_error_px,
+            smallest_px,
+            tonemap
         );
         check_twin!(Transform, rows as "row0"; skip "row1", "row2");
         check_twin!(

@@ -54,7 +54,12 @@ fn levels_of_detail(mesh: &Mesh) -> Vec<Level> {
         let mut error = 0.0;
         // From the full mesh each time, so that errors don't add up.
         let mut indices = meshopt::simplify(
-            &levels[0].indices, &vertices, target, max_error, SimplifyOptions::None, Some(&mut error),
+            &levels[0].indices,
+            &vertices,
+            target,
+            max_error,
+            SimplifyOptions::None,
+            Some(&mut error),
         );
         // A level that saves little costs a draw for nothing.
         if indices.is_empty() || indices.len() * 10 > finer.indices.len() * 8 {

@@ -1,4 +1,168 @@
-//! Draws a scene: GPU scene, what changed, passes.
+//! Draws a scene: the GPU scene, what changed in it, and the passes that make a picture of it.
+//!
+//! A frame is [`Renderer::prepare_frame`] (what changed, as bytes), [`Renderer::encode`] (uploads and passes, the same number
+//! whatever the scene holds), a submission by the caller, and [`Renderer::submitted`].
 
+mod bindings;
+mod camera;
+mod encode;
+mod gpu_scene;
 mod layout;
+mod meshes;
+mod passes;
+mod prepare;
 mod shaders;
+mod sky;
+mod targets;
+mod textures;
+
+use glam::Vec2;
+
+use crate::gpu::{Gpu, GpuError, GpuTimestamps, UploadRing};
+use crate::scene::Scene;
+
+pub use encode::PASSES;
+pub use gpu_scene::SceneCounts;
+pub use targets::PICTURE_FORMAT;
+
+/// How radiance becomes what a display can show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tonemap {
+    /// Clipped.
+    None = 0,
+    /// Filmic, desaturating towards white.
+    #[default]
+    Agx = 1,
+    /// The Academy's.
+    Aces = 2,
+    /// Khronos PBR Neutral: true base colours.
+    Neutral = 3,
+}
+
+/// What a renderer is made for.
+#[derive(Clone, Debug)]
+pub struct RenderOptions {
+    /// Pixels, each side at least 1.
+    pub size_px: [u32; 2],
+    /// 1 or 4.
+    pub n_samples: u32,
+    /// See [`Tonemap`].
+    pub tonemap: Tonemap,
+    /// Instead of the scene's exposure.
+    pub exposure_ev100: Option<f32>,
+    /// Frames submitted and not waited on, at most.
+    pub n_frames_in_flight: usize,
+}
+
+/// Everything that stays from frame to frame.
+pub struct Renderer {
+    gpu_scene: gpu_scene::GpuScene,
+    bindings: bindings::SceneBindings,
+    targets: targets::Targets,
+    variant: shaders::Variant,
+    tonemap: Tonemap,
+    scatter: passes::Scatter,
+    lights: passes::Lights,
+    cull: passes::Cull,
+    visibility: passes::Visibility,
+    shade: passes::Shade,
+    translucent: passes::Translucent,
+    post: passes::Post,
+    uploads: UploadRing,
+    timestamps: Option<GpuTimestamps>,
+    prepared: prepare::Prepared,
+    upload_slot: Option<usize>,
+    n_submitted: u64,
+}
+
+impl Renderer {
+    /// Uploads the scene, bakes its sky and makes every pipeline. Compiling may still happen at the first frame: draw one
+    /// before measuring.
+    pub fn new(gpu: &Gpu, scene: &mut Scene, options: &RenderOptions) -> Result<Self, GpuError> {
+        let variant = shaders::Variant {
+            n_samples: options.n_samples,
+            has_wide_ids: gpu.can_multisample(wgpu::TextureFormat::Rg32Uint, options.n_samples),
+        };
+        let gpu_scene = gpu_scene::GpuScene::new(gpu, &mut scene.world, &scene.assets)?;
+        let environment = sky::bake(gpu, &scene.sun());
+        let bindings = bindings::SceneBindings::new(gpu, &gpu_scene, &environment);
+        let has_translucent = gpu_scene.counts.n_translucent > 0;
+        let targets = targets::Targets::new(gpu, options.size_px, variant, has_translucent)?;
+        let frame_bytes =
+            size_of::<layout::Frame>() + size_of::<layout::MovedTransform>() * gpu_scene.counts.n_transforms as usize;
+        Ok(Self {
+            scatter: passes::Scatter::new(gpu, &gpu_scene),
+            lights: passes::Lights::new(gpu, &gpu_scene),
+            cull: passes::Cull::new(gpu, &gpu_scene),
+            visibility: passes::Visibility::new(gpu, &gpu_scene, &bindings, variant),
+            shade: passes::Shade::new(gpu, &bindings, &targets, variant),
+            translucent: passes::Translucent::new(gpu, &bindings, variant),
+            post: passes::Post::new(gpu, &gpu_scene, &targets),
+            uploads: UploadRing::new(&gpu.factory, frame_bytes as u64, options.n_frames_in_flight),
+            timestamps: GpuTimestamps::new(gpu, PASSES.len() as u32, options.n_frames_in_flight),
+            prepared: prepare::Prepared::new(scene, &gpu_scene, options),
+            upload_slot: None,
+            n_submitted: 0,
+            tonemap: options.tonemap,
+            gpu_scene,
+            bindings,
+            targets,
+            variant,
+        })
+    }
+
+    /// Collects what changed in the scene's last update. Every update must be prepared: what moved is told only once.
+    pub fn prepare_frame(&mut self, scene: &Scene, frame_idx: u32) {
+        let size_px = self.targets.size_px;
+        self.prepared.update(scene, &self.gpu_scene, size_px, Vec2::ZERO, self.tonemap, frame_idx);
+    }
+
+    /// Call right after submitting what [`Self::encode`] recorded. Returns this submission's number, from 0.
+    pub fn submitted(&mut self) -> u64 {
+        if let Some(slot) = self.upload_slot.take() {
+            self.uploads.recycle(slot);
+        }
+        if let Some(timestamps) = &self.timestamps {
+            timestamps.request(self.n_submitted);
+        }
+        self.n_submitted += 1;
+        self.n_submitted - 1
+    }
+
+    /// Ticks (begin, end) of each of [`PASSES`] for a submission that has been waited on, each to be read once; `None` where
+    /// the adapter has no timestamps.
+    pub fn read_timestamps(&self, submission: u64, ticks: &mut Vec<(u64, u64)>) -> Option<Result<f32, GpuError>> {
+        self.timestamps.as_ref().map(|t| t.read(submission, ticks).map(|()| t.period_ns()))
+    }
+
+    /// Whether pass `pass_idx` of [`PASSES`] is recorded for this scene.
+    pub fn has_pass(&self, pass_idx: usize) -> bool {
+        PASSES[pass_idx] != "gpu.translucent" || self.gpu_scene.counts.n_translucent > 0
+    }
+
+    /// Makes the targets anew. No frame may be in flight.
+    pub fn resize(&mut self, gpu: &Gpu, size_px: [u32; 2]) -> Result<(), GpuError> {
+        if size_px == self.targets.size_px {
+            return Ok(());
+        }
+        self.targets = targets::Targets::new(gpu, size_px, self.variant, self.gpu_scene.counts.n_translucent > 0)?;
+        self.shade.retarget(gpu, &self.targets);
+        self.post.retarget(gpu, &self.gpu_scene, &self.targets);
+        Ok(())
+    }
+
+    /// The picture: [`PICTURE_FORMAT`], sRGB encoded, rows from the top.
+    pub fn picture(&self) -> &wgpu::Texture {
+        &self.targets.picture
+    }
+
+    /// Pixels.
+    pub fn size_px(&self) -> [u32; 2] {
+        self.targets.size_px
+    }
+
+    /// How many of what the scene has.
+    pub fn counts(&self) -> SceneCounts {
+        self.gpu_scene.counts
+    }
+}

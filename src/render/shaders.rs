@@ -16,7 +16,6 @@ macro_rules! source {
     ($($file:literal),+) => { concat!($(include_str!($file)),+) };
 }
 
-
 /// Expands to the four variants of a shader; `$make` joins the files that differ with those that don't.
 macro_rules! by_variant {
     ($variant:expr, $make:ident) => {
@@ -37,7 +36,13 @@ pub const SKY: &str = include_str!("passes/sky.wgsl");
 pub const TRANSLUCENT: &str = concat!(
     "enable wgpu_binding_array;\n",
     source!(
-        "layout.wgsl", "scene.wgsl", "textures.wgsl", "surface.wgsl", "brdf.wgsl", "sun.wgsl", "lighting.wgsl",
+        "layout.wgsl",
+        "scene.wgsl",
+        "textures.wgsl",
+        "surface.wgsl",
+        "brdf.wgsl",
+        "sun.wgsl",
+        "lighting.wgsl",
         "passes/translucent.wgsl"
     )
 );
@@ -69,8 +74,17 @@ pub fn shade(variant: Variant) -> &'static str {
             concat!(
                 "enable wgpu_binding_array;\n",
                 source!(
-                    "layout.wgsl", "scene.wgsl", "textures.wgsl", "surface.wgsl", "brdf.wgsl", "sun.wgsl", "lighting.wgsl",
-                    $samples, $ids, $load, "passes/shade.wgsl"
+                    "layout.wgsl",
+                    "scene.wgsl",
+                    "textures.wgsl",
+                    "surface.wgsl",
+                    "brdf.wgsl",
+                    "sun.wgsl",
+                    "lighting.wgsl",
+                    $samples,
+                    $ids,
+                    $load,
+                    "passes/shade.wgsl"
                 )
             )
         };
@@ -85,7 +99,12 @@ mod tests {
     #[test]
     fn every_shader_is_valid() {
         let mut all = vec![
-            ("scatter", SCATTER), ("cull", CULL), ("lights", LIGHTS), ("post", POST), ("sky", SKY), ("translucent", TRANSLUCENT),
+            ("scatter", SCATTER),
+            ("cull", CULL),
+            ("lights", LIGHTS),
+            ("post", POST),
+            ("sky", SKY),
+            ("translucent", TRANSLUCENT),
         ];
         for n_samples in [1, 4] {
             for has_wide_ids in [true, false] {

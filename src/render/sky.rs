@@ -126,9 +126,9 @@ impl<'a> Baker<'a> {
                 ground_albedo: GROUND_ALBEDO,
                 roughness: 0.0,
             },
-            encoder: gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor {
-                label: Some("praxis::render::sky"),
-            }),
+            encoder: gpu
+                .device
+                .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("praxis::render::sky") }),
         }
     }
 

@@ -34,8 +34,7 @@ impl SceneTextures {
         let cutoffs = mask_cutoffs(assets);
         let mips: Vec<_> =
             assets.images.par_iter().zip(&cutoffs).map(|(image, cutoff)| mip_levels(image, *cutoff)).collect();
-        let mut views: Vec<_> =
-            assets.images.iter().zip(&mips).map(|(image, mips)| upload(gpu, image, mips)).collect();
+        let mut views: Vec<_> = assets.images.iter().zip(&mips).map(|(image, mips)| upload(gpu, image, mips)).collect();
         if views.is_empty() {
             let white = Image {
                 name: "white".into(),
