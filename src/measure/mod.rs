@@ -23,6 +23,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! [`picture`] compares pictures with their goldens: a benchmark that drew the wrong picture measured the wrong work.
+//!
 //! # Invariants
 //! - Values are stored per frame and never averaged before; a summary is always made from all of them.
 //! - A value that isn't there is absent, never 0.
@@ -35,6 +37,7 @@ mod frame_log;
 mod frames_csv;
 mod json_layout;
 pub mod names;
+pub mod picture;
 mod quantile;
 mod run_file;
 mod timestamps;

@@ -11,13 +11,18 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(praxis::measure::quantile(&[10, 20, 30, 40], 0.5), Some(25.0));
 /// ```
 pub fn quantile(sorted: &[u64], p: f64) -> Option<f64> {
-    if sorted.is_empty() || !(0.0..=1.0).contains(&p) {
+    quantile_by(sorted.len(), p, |idx| sorted[idx] as f64)
+}
+
+/// [`quantile`] of `n_values` ascending values that `value_at` gives by index.
+pub(super) fn quantile_by(n_values: usize, p: f64, value_at: impl Fn(usize) -> f64) -> Option<f64> {
+    if n_values == 0 || !(0.0..=1.0).contains(&p) {
         return None;
     }
-    let h = (sorted.len() - 1) as f64 * p;
+    let h = (n_values - 1) as f64 * p;
     let below_idx = h.floor() as usize;
-    let below = sorted[below_idx] as f64;
-    let above = sorted[(below_idx + 1).min(sorted.len() - 1)] as f64;
+    let below = value_at(below_idx);
+    let above = value_at((below_idx + 1).min(n_values - 1));
     Some(below + (h - h.floor()) * (above - below))
 }
 
