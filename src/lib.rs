@@ -6,6 +6,8 @@
 #![deny(missing_docs)]
 
 #[doc(hidden)]
+pub mod frames;
+#[doc(hidden)]
 pub mod gpu;
 pub mod measure;
 pub mod pacing;

@@ -1,1 +1,28 @@
-fn main() {}
+//! The `praxis` program: arguments into options, options into a command, its end into an exit code.
+
+mod cli;
+mod commands;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    // Leaves 2 for wrong usage by itself.
+    let cli = cli::Cli::parse();
+    start_log();
+    match commands::run(cli) {
+        Ok(commands::Outcome::Good) => ExitCode::SUCCESS,
+        Ok(commands::Outcome::CheckFailed) => ExitCode::from(3),
+        Err(error) => {
+            eprintln!("praxis: {}", commands::one_line(&error));
+            ExitCode::from(1)
+        }
+    }
+}
+
+/// Warnings and errors on stderr; `RUST_LOG` shows more.
+fn start_log() {
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "error".into());
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+}

@@ -135,6 +135,11 @@ impl Renderer {
         self.timestamps.as_ref().map(|t| t.read(submission, ticks).map(|()| t.period_ns()))
     }
 
+    /// Whether passes are timed.
+    pub fn has_timestamps(&self) -> bool {
+        self.timestamps.is_some()
+    }
+
     /// Whether pass `pass_idx` of [`PASSES`] is recorded for this scene.
     pub fn has_pass(&self, pass_idx: usize) -> bool {
         PASSES[pass_idx] != "gpu.translucent" || self.gpu_scene.counts.n_translucent > 0

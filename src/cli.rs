@@ -1,0 +1,248 @@
+//! The command line: arguments into plain options. What they mean is the commands' business.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use praxis::pacing::FrameWait;
+use praxis::render::Tonemap;
+
+/// A wgpu renderer whose numbers can be trusted.
+#[derive(Parser, Debug)]
+#[command(name = "praxis", version, max_term_width = 110, args_conflicts_with_subcommands = true)]
+#[command(after_help = "\
+Without a command the scene is shown in a window. A SCENE is a name in scenes/ or the path of a .ron, .gltf or .glb file.
+Exit codes: 0 good; 1 the input or the environment is at fault; 2 wrong usage; 3 a check found a difference or a breach.")]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub window: WindowArgs,
+}
+
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Measure a scene and write a run folder
+    Bench(BenchArgs),
+    /// Make a picture, or compare or bless the goldens
+    Capture(CaptureArgs),
+    /// Show a run beside its Baseline and the Budgets
+    Report(ReportArgs),
+    /// Show adapters, features, cores, cache line and clock source
+    Info(InfoArgs),
+}
+
+/// What the viewer takes.
+#[derive(Args, Debug)]
+pub struct WindowArgs {
+    /// Scene name, or path of a .ron, .gltf or .glb file [default: town]
+    pub scene: Option<String>,
+    #[command(flatten)]
+    pub render: RenderArgs,
+    /// Close after this many frames
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub frames: Option<u32>,
+    /// Save the last frame's picture to this PNG file (with --frames)
+    #[arg(long, value_name = "FILE", requires = "frames")]
+    pub screenshot: Option<PathBuf>,
+}
+
+/// What every command that draws takes.
+#[derive(Args, Clone, Debug)]
+pub struct RenderArgs {
+    /// Size of the picture in pixels [default: 2560x1440, on a software adapter 640x360]
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size)]
+    pub size: Option<[u32; 2]>,
+    /// Samples per pixel: 1 or 4
+    #[arg(long, default_value_t = 4, value_parser = parse_samples)]
+    pub msaa: u32,
+    /// Camera of the scene, by name
+    #[arg(long, value_name = "NAME")]
+    pub camera: Option<String>,
+    /// How radiance becomes a picture
+    #[arg(long, value_enum, default_value_t = TonemapArg::Agx)]
+    pub tonemap: TonemapArg,
+    /// Exposure in EV at ISO 100, instead of the scene's
+    #[arg(long, value_name = "EV100", allow_negative_numbers = true, value_parser = parse_ev)]
+    pub exposure: Option<f32>,
+    /// Part of an adapter's name (see `praxis info`)
+    #[arg(long, value_name = "NAME")]
+    pub adapter: Option<String>,
+    /// How to wait for the oldest frame [default: auto: bench spins on hardware, everything else blocks]
+    #[arg(long, value_name = "auto|block|spin", value_parser = parse_wait)]
+    pub wait: Option<WaitArg>,
+    /// Frames in flight
+    #[arg(long, value_name = "1|2|3", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=3))]
+    pub frames_in_flight: u32,
+    /// wgpu's and the driver's validation layers
+    #[arg(long)]
+    pub validate: bool,
+    /// No progress and no notes on stderr
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct BenchArgs {
+    /// Scene name, or path of a .ron, .gltf or .glb file
+    pub scene: String,
+    #[command(flatten)]
+    pub render: RenderArgs,
+    /// Frames to measure [default: 1800, on a software adapter 60]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub frames: Option<u32>,
+    /// Frames to draw before measuring [default: 100, on a software adapter 5]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub warmup: Option<u32>,
+    /// Leave out the aliasing measure
+    #[arg(long)]
+    pub skip_aliasing: bool,
+    /// Run folder to write [default: runs/SCENE-TIME]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Keep this run as the Baseline of this machine and scene
+    #[arg(long)]
+    pub record_baseline: bool,
+    /// The run as JSON on stdout instead of the table
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct CaptureArgs {
+    /// Scenes whose goldens to check or bless [default: all]; with --out the one scene to draw
+    pub scenes: Vec<String>,
+    #[command(flatten)]
+    pub render: RenderArgs,
+    /// Compare with the goldens: exit code 3 if one differs or is missing
+    #[arg(long, conflicts_with_all = ["bless", "out"])]
+    pub check: bool,
+    /// Write the goldens anew
+    #[arg(long, conflicts_with = "out")]
+    pub bless: bool,
+    /// Draw one picture into this PNG file
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Frame index to draw
+    #[arg(long, default_value_t = 0)]
+    pub frame: u32,
+    /// Results as JSON on stdout
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct ReportArgs {
+    /// A run folder or its run.json [default: the newest folder in runs/]
+    pub run: Option<PathBuf>,
+    /// Exit code 3 on a breached Budget
+    #[arg(long)]
+    pub check: bool,
+    /// The tables as JSON on stdout
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct InfoArgs {
+    /// As JSON on stdout
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TonemapArg {
+    Agx,
+    Aces,
+    Neutral,
+    None,
+}
+
+impl From<TonemapArg> for Tonemap {
+    fn from(tonemap: TonemapArg) -> Self {
+        match tonemap {
+            TonemapArg::Agx => Self::Agx,
+            TonemapArg::Aces => Self::Aces,
+            TonemapArg::Neutral => Self::Neutral,
+            TonemapArg::None => Self::None,
+        }
+    }
+}
+
+impl std::fmt::Display for TonemapArg {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Agx => "agx",
+            Self::Aces => "aces",
+            Self::Neutral => "neutral",
+            Self::None => "none",
+        })
+    }
+}
+
+/// `--wait`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitArg {
+    /// What suits the command and the adapter.
+    Auto,
+    /// This, whatever they are.
+    Fixed(FrameWait),
+}
+
+fn parse_wait(text: &str) -> Result<WaitArg, String> {
+    match text {
+        "auto" => Ok(WaitArg::Auto),
+        _ => {
+            text.parse().map(WaitArg::Fixed).map_err(|_| format!("`{text}` is no way to wait: use auto, block or spin"))
+        }
+    }
+}
+
+fn parse_size(text: &str) -> Result<[u32; 2], String> {
+    let parse = |side: &str| side.parse::<u32>().ok().filter(|side| (1..=16_384).contains(side));
+    text.split_once('x')
+        .and_then(|(width, height)| Some([parse(width)?, parse(height)?]))
+        .ok_or_else(|| "use WIDTHxHEIGHT with sides of 1 to 16384 pixels, such as 1920x1080".into())
+}
+
+fn parse_samples(text: &str) -> Result<u32, String> {
+    match text {
+        "1" => Ok(1),
+        "4" => Ok(4),
+        _ => Err("use 1 or 4".into()),
+    }
+}
+
+fn parse_ev(text: &str) -> Result<f32, String> {
+    text.parse::<f32>()
+        .ok()
+        .filter(|ev| (-20.0..=30.0).contains(ev))
+        .ok_or_else(|| "use a number from -20 to 30".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_bare_scene_opens_the_window_and_a_command_word_does_not() {
+        let cli = Cli::parse_from(["praxis", "town", "--size", "31x17"]);
+        assert!(cli.command.is_none());
+        assert_eq!((cli.window.scene.as_deref(), cli.window.render.size), (Some("town"), Some([31, 17])));
+        assert!(matches!(Cli::parse_from(["praxis", "bench", "town"]).command, Some(Command::Bench(_))));
+    }
+
+    #[test]
+    fn sizes_and_waits_that_make_no_sense_are_refused() {
+        for size in ["0x5", "5", "x", "5x99999", "-1x5", "5 x5"] {
+            assert!(parse_size(size).is_err(), "{size}");
+        }
+        assert_eq!(parse_wait("spin"), Ok(WaitArg::Fixed(FrameWait::Spin)));
+        assert!(parse_wait("sleep").is_err() && parse_samples("2").is_err() && parse_ev("nan").is_err());
+    }
+}

@@ -1,0 +1,46 @@
+//! One file or folder per command. They know everything; nobody knows them.
+
+mod bench;
+mod capture;
+mod info;
+mod places;
+mod png;
+mod report;
+mod session;
+mod terminal;
+
+use crate::cli::{Cli, Command};
+
+/// How a command ended, if nothing was at fault.
+pub enum Outcome {
+    /// As wished.
+    Good,
+    /// A check found a regression, a breached Budget or a golden that differs.
+    CheckFailed,
+}
+
+/// Runs what the command line asks for.
+pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
+    match cli.command {
+        Some(Command::Bench(args)) => bench::run(&args),
+        Some(Command::Capture(args)) => capture::run(&args),
+        Some(Command::Report(args)) => report::run(&args),
+        Some(Command::Info(args)) => info::run(&args),
+        None => anyhow::bail!("the window is not built yet"),
+    }
+}
+
+/// An error and its causes as one line, none of them twice.
+pub fn one_line(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for cause in error.chain() {
+        let cause = cause.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        if !line.contains(&cause) {
+            if !line.is_empty() {
+                line.push_str(": ");
+            }
+            line.push_str(&cause);
+        }
+    }
+    line
+}

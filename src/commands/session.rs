@@ -1,0 +1,136 @@
+//! What every command that draws opens: a device, a scene, a renderer, with the defaults that suit the adapter.
+
+use std::sync::LazyLock;
+use std::time::Instant;
+
+use praxis::frames::{FrameError, FrameLoop, LoopOutcome, Progress, render_frames};
+use praxis::gpu::{Gpu, GpuOptions, Readback};
+use praxis::measure::FrameLog;
+use praxis::pacing::FrameWait;
+use praxis::render::{RenderOptions, Renderer};
+use praxis::scene::{LoadOptions, Scene};
+
+use super::png::Rgba;
+use super::{places, terminal};
+use crate::cli::{RenderArgs, WaitArg};
+
+/// Picture size on hardware.
+pub const HARDWARE_SIZE: [u32; 2] = [2560, 1440];
+/// Picture size on a software adapter, which draws a thousandth as fast.
+pub const SOFTWARE_SIZE: [u32; 2] = [640, 360];
+
+/// An open device and the options that it was opened with.
+pub struct Session {
+    pub gpu: Gpu,
+    pub args: RenderArgs,
+}
+
+/// A scene ready to be drawn.
+pub struct Stage {
+    pub scene: Scene,
+    pub renderer: Renderer,
+    pub options: RenderOptions,
+}
+
+/// Nanoseconds since the program first asked.
+pub fn clock_ns() -> u64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed().as_nanos() as u64
+}
+
+/// How `args` choose an adapter.
+pub fn gpu_options(args: &RenderArgs) -> GpuOptions {
+    GpuOptions { adapter: args.adapter.clone(), is_validating: args.validate, is_noop: false }
+}
+
+impl Session {
+    /// Opens the device.
+    pub fn open(args: &RenderArgs) -> anyhow::Result<Self> {
+        Ok(Self { gpu: Gpu::open(&gpu_options(args))?, args: args.clone() })
+    }
+
+    /// The picture's size: asked for, or what suits the adapter, which is then said.
+    pub fn size_px(&self) -> [u32; 2] {
+        self.args.size.unwrap_or(if self.gpu.is_software() { SOFTWARE_SIZE } else { HARDWARE_SIZE })
+    }
+
+    /// Says which defaults a software adapter changed.
+    pub fn note_software_defaults(&self, what: &str) {
+        if self.gpu.is_software() {
+            let name = &self.gpu.info.name;
+            terminal::note(self.args.quiet, &format!("{name} is a software adapter: {what}"));
+        }
+    }
+
+    /// How to wait: `--wait`, or `auto`.
+    pub fn wait(&self, auto: FrameWait) -> FrameWait {
+        match self.args.wait {
+            Some(WaitArg::Fixed(wait)) => wait,
+            Some(WaitArg::Auto) | None => auto,
+        }
+    }
+
+    /// Loads a scene, chooses its camera and uploads it.
+    pub fn load(&self, reference: &str, camera: Option<&str>, size_px: [u32; 2]) -> anyhow::Result<Stage> {
+        let load_options = LoadOptions { clock_ns, aspect: size_px[0] as f32 / size_px[1] as f32 };
+        let mut scene = Scene::load(reference, &places::scenes(), &load_options)?;
+        for warning in scene.warnings() {
+            terminal::note(self.args.quiet, &format!("warning: {warning}"));
+        }
+        let camera = self.args.camera.as_deref().or(camera);
+        let camera = camera.map_or_else(|| scene.default_camera().to_owned(), str::to_owned);
+        scene.set_camera(&camera)?;
+        scene.update(0);
+        let options = RenderOptions {
+            size_px,
+            n_samples: self.args.msaa,
+            tonemap: self.args.tonemap.into(),
+            exposure_ev100: self.args.exposure,
+            n_frames_in_flight: self.args.frames_in_flight as usize,
+        };
+        let renderer = Renderer::new(&self.gpu, &mut scene, &options)?;
+        self.gpu.check_errors()?;
+        Ok(Stage { scene, renderer, options })
+    }
+}
+
+impl Stage {
+    /// Draws frame `frame_idx` alone and gives its picture.
+    pub fn picture_of_frame(&mut self, gpu: &Gpu, frame_idx: u32) -> anyhow::Result<Rgba> {
+        let options = FrameLoop {
+            n_warmup: 0,
+            n_frames: 1,
+            first_frame: frame_idx,
+            wait: FrameWait::Block,
+            n_frames_in_flight: 1,
+            submit_blocks: false,
+        };
+        self.draw(gpu, &options, &mut FrameLog::default(), &mut |_| true)?;
+        self.picture(gpu)
+    }
+
+    /// Runs the frame loop.
+    pub fn draw(
+        &mut self,
+        gpu: &Gpu,
+        options: &FrameLoop,
+        log: &mut FrameLog,
+        progress: &mut dyn Progress,
+    ) -> Result<LoopOutcome, FrameError> {
+        render_frames(gpu, &mut self.scene, &mut self.renderer, options, log, progress)
+    }
+
+    /// The last frame's picture.
+    pub fn picture(&self, gpu: &Gpu) -> anyhow::Result<Rgba> {
+        let [width_px, height_px] = self.renderer.size_px();
+        let readback = Readback::new(gpu, width_px, height_px);
+        let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor {
+            label: Some("praxis::commands::session::picture"),
+        });
+        readback.record(&mut encoder, self.renderer.picture());
+        gpu.queue.submit([encoder.finish()]);
+        let pixels = readback.read(gpu)?;
+        gpu.check_errors()?;
+        Ok(Rgba { width_px, height_px, pixels })
+    }
+}

@@ -1,0 +1,149 @@
+//! The loop that joins scene, renderer and pacing, for `bench` and `capture`.
+//!
+//! A frame: wait for the oldest → read finished timestamps → update systems (and propagate transforms) → prepare_frame →
+//! encode → submit. No wall clock moves the scene: motion is a function of the frame index.
+
+mod recorder;
+
+use std::time::Instant;
+
+use crate::gpu::{Gpu, GpuError};
+use crate::measure::{BadTimestamps, FrameLog};
+use crate::pacing::{ClockChain, DeviceWaiter, FrameWait, InFlightRing, WaitError, current_core};
+use crate::render::Renderer;
+use crate::scene::Scene;
+
+use recorder::{Recorder, Stage};
+
+/// How many frames to draw and how to wait for them.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameLoop {
+    /// Drawn first, from frame index 0 on, and not recorded.
+    pub n_warmup: u32,
+    /// Drawn after that, from frame index `first_frame` on, and recorded.
+    pub n_frames: u32,
+    /// The first recorded frame's index.
+    pub first_frame: u32,
+    /// How to wait for the oldest frame in flight.
+    pub wait: FrameWait,
+    /// Frames submitted but not finished when the next one starts, at most.
+    pub n_frames_in_flight: usize,
+    /// Whether the adapter's submit blocks until the submission before it is done: then the newest submission is waited for
+    /// just before, so that the wait is booked as one.
+    pub submit_blocks: bool,
+}
+
+/// What became of the loop.
+#[derive(Clone, Debug, Default)]
+pub struct LoopOutcome {
+    /// Recorded frames that were finished.
+    pub n_frames: u32,
+    /// Whether `is_stopped` ended it.
+    pub is_interrupted: bool,
+    /// Timestamps that can't be times.
+    pub bad_timestamps: BadTimestamps,
+}
+
+/// Why a frame could not be drawn.
+#[derive(Debug, thiserror::Error)]
+pub enum FrameError {
+    /// The GPU, its driver or our use of it.
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+    /// Waiting for a frame.
+    #[error(transparent)]
+    Wait(#[from] WaitError),
+}
+
+/// What the loop tells and asks after each frame.
+pub trait Progress {
+    /// `n_done` frames of all (warm-up counted) were submitted. Returns whether to go on.
+    fn frame_submitted(&mut self, n_done: u32) -> bool;
+}
+
+impl<F: FnMut(u32) -> bool> Progress for F {
+    fn frame_submitted(&mut self, n_done: u32) -> bool {
+        self(n_done)
+    }
+}
+
+/// Draws frames and records what each of them cost into `log`.
+///
+/// # Errors
+/// The first fault of the GPU or of a wait. What was recorded until then stays in `log`.
+pub fn render_frames(
+    gpu: &Gpu,
+    scene: &mut Scene,
+    renderer: &mut Renderer,
+    options: &FrameLoop,
+    log: &mut FrameLog,
+    progress: &mut dyn Progress,
+) -> Result<LoopOutcome, FrameError> {
+    let mut recorder = Recorder::new(log, scene, renderer);
+    let mut waiter = DeviceWaiter::new(&gpu.device, options.wait);
+    let mut ring = InFlightRing::new(options.n_frames_in_flight);
+    let mut chain = ClockChain::new();
+    let mut outcome = LoopOutcome::default();
+    let n_all = options.n_warmup + options.n_frames;
+    for n_done in 0..n_all {
+        let is_recorded = n_done >= options.n_warmup;
+        let frame_idx = if is_recorded { options.first_frame + n_done - options.n_warmup } else { n_done };
+        let frame_started = Instant::now();
+        let slot = ring.wait_for_slot(&mut waiter)?;
+        if is_recorded {
+            recorder.begin_frame(frame_started, slot.waited_ns, current_core());
+            recorder.chain_start(chain.read_ns());
+        }
+
+        recorder.start();
+        for finished in ring.take_finished() {
+            recorder.read_timestamps(renderer, finished, options.n_warmup)?;
+        }
+        scene.update(frame_idx);
+        recorder.end(Stage::Update);
+        if is_recorded {
+            recorder.systems(scene);
+            recorder.chain_after_update(chain.read_ns());
+        }
+
+        recorder.start();
+        renderer.prepare_frame(scene, frame_idx);
+        recorder.end(Stage::PrepareFrame);
+
+        recorder.start();
+        let mut encoder = gpu
+            .device
+            .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("praxis::frames::render_frames") });
+        renderer.encode(&mut encoder)?;
+        let commands = encoder.finish();
+        recorder.end(Stage::Encode);
+
+        if options.submit_blocks {
+            recorder.waited(ring.wait_newest_before_submit(&mut waiter)?);
+        }
+        recorder.start();
+        let submission = gpu.queue.submit([commands]);
+        renderer.submitted();
+        recorder.end(Stage::Submit);
+        gpu.check_errors()?;
+        if ring.push(submission).is_err() {
+            unreachable!("a slot was waited for");
+        }
+        if is_recorded {
+            recorder.chain_after_submit(chain.read_ns());
+            recorder.end_frame();
+            outcome.n_frames += 1;
+        }
+        if !progress.frame_submitted(n_done + 1) {
+            outcome.is_interrupted = n_done + 1 < n_all;
+            break;
+        }
+    }
+    ring.drain(&mut waiter)?;
+    for finished in ring.take_finished() {
+        recorder.read_timestamps(renderer, finished, options.n_warmup)?;
+    }
+    outcome.bad_timestamps = recorder.bad_timestamps();
+    gpu.check_errors()?;
+    Ok(outcome)
+}
