@@ -342,13 +342,11 @@ impl SceneBuffers {
         data: &SceneData,
     ) -> Result<Self, GpuError> {
         use wgpu::BufferUsages as Use;
-        let filled = |label, what, bytes: &[u8], usage| {
-            gpu.check_storage_size(what, bytes.len() as u64)?;
-            Ok::<_, GpuError>(gpu.factory.buffer_init(label, bytes, usage | Use::STORAGE | Use::COPY_SRC))
-        };
         let empty = |label, what, n: u64, size: usize, usage| {
-            gpu.check_storage_size(what, n * size as u64)?;
-            Ok::<_, GpuError>(gpu.factory.buffer(label, n * size as u64, usage | Use::STORAGE | Use::COPY_SRC))
+            // A binding holds at least one element, even where the scene has none.
+            let bytes = n.max(1) * size as u64;
+            gpu.check_storage_size(what, bytes)?;
+            Ok::<_, GpuError>(gpu.factory.buffer(label, bytes, usage | Use::STORAGE | Use::COPY_SRC))
         };
         let n_commands: u64 = commands_of.iter().map(|range| u64::from(range.n_commands)).sum();
         let n_visible =
@@ -369,25 +367,15 @@ impl SceneBuffers {
                 size_of::<layout::MovedTransform>(),
                 Use::COPY_DST,
             )?,
-            transforms: filled("transforms", "its transforms", bytemuck::cast_slice(transforms), Use::COPY_DST)?,
-            instances: filled("instances", "its instances", bytemuck::cast_slice(data.instances), Use::empty())?,
-            meshes: filled("meshes", "its meshes", bytemuck::cast_slice(&data.meshes.meshes), Use::empty())?,
-            materials: filled("materials", "its materials", bytemuck::cast_slice(data.materials), Use::empty())?,
-            indices: filled("indices", "its indices", bytemuck::cast_slice(&data.meshes.indices), Use::INDEX)?,
-            positions: filled(
-                "positions",
-                "its vertex positions",
-                bytemuck::cast_slice(&data.meshes.positions),
-                Use::VERTEX,
-            )?,
-            attributes: filled(
-                "attributes",
-                "its vertex attributes",
-                bytemuck::cast_slice(&data.meshes.attributes),
-                Use::empty(),
-            )?,
-            groups: filled("groups", "its draw groups", bytemuck::cast_slice(data.groups), Use::empty())?,
-            buckets: filled("buckets", "its buckets", bytemuck::cast_slice(&buckets), Use::empty())?,
+            transforms: filled(gpu, "transforms", "its transforms", transforms, Use::COPY_DST)?,
+            instances: filled(gpu, "instances", "its instances", data.instances, Use::empty())?,
+            meshes: filled(gpu, "meshes", "its meshes", &data.meshes.meshes, Use::empty())?,
+            materials: filled(gpu, "materials", "its materials", data.materials, Use::empty())?,
+            indices: filled(gpu, "indices", "its indices", &data.meshes.indices, Use::INDEX)?,
+            positions: filled(gpu, "positions", "its vertex positions", &data.meshes.positions, Use::VERTEX)?,
+            attributes: filled(gpu, "attributes", "its vertex attributes", &data.meshes.attributes, Use::empty())?,
+            groups: filled(gpu, "groups", "its draw groups", data.groups, Use::empty())?,
+            buckets: filled(gpu, "buckets", "its buckets", &buckets, Use::empty())?,
             visible: empty("visible", "its visible list", n_visible, 4, Use::empty())?,
             sparse_commands: empty("sparse_commands", "its draw commands", n_commands, command_size, Use::empty())?,
             commands: empty("commands", "its draw commands", n_commands, command_size, Use::INDIRECT)?,
@@ -399,7 +387,7 @@ impl SceneBuffers {
                 4,
                 Use::empty(),
             )?,
-            lights: filled("lights", "its lights", bytemuck::cast_slice(data.lights), Use::empty())?,
+            lights: filled(gpu, "lights", "its lights", data.lights, Use::empty())?,
             placed_lights: empty(
                 "placed_lights",
                 "its lights",
@@ -410,4 +398,19 @@ impl SceneBuffers {
             cluster_lights: empty("cluster_lights", "its light clusters", n_clusters * n_light_words, 4, Use::empty())?,
         })
     }
+}
+
+/// A buffer with these elements, or with one zero where there are none: a binding holds at least one.
+fn filled<T: bytemuck::Pod>(
+    gpu: &Gpu,
+    label: &'static str,
+    what: &'static str,
+    elements: &[T],
+    usage: wgpu::BufferUsages,
+) -> Result<wgpu::Buffer, GpuError> {
+    let zero = [T::zeroed()];
+    let bytes: &[u8] = bytemuck::cast_slice(if elements.is_empty() { &zero } else { elements });
+    gpu.check_storage_size(what, bytes.len() as u64)?;
+    let usage = usage | wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+    Ok(gpu.factory.buffer_init(label, bytes, usage))
 }
