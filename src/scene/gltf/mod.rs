@@ -73,6 +73,9 @@ struct OpenFile {
     forest: Forest,
     /// By mesh index: the ids of its primitives.
     meshes: HashMap<usize, Vec<(MeshId, MaterialId)>>,
+    /// By everything of a primitive but its material, and the texture coordinate set that its tangents follow: exporters
+    /// write one mesh per material over the same accessors. `None` where there is nothing to draw.
+    geometries: HashMap<(String, Option<u32>), Option<MeshId>>,
     /// By material index.
     materials: HashMap<usize, MaterialId>,
 }
@@ -99,7 +102,7 @@ impl Importer {
                 Some(node_idx) => vec![node_idx],
                 None => {
                     let hint = nearest_names(name, nodes.iter().filter_map(|node| node["name"].as_str()));
-                    return Err(SceneError::file(path, format!("no node is named {name:?}; {hint}")));
+                    return Err(SceneError::UnknownName { kind: "node", name: name.to_string(), hint });
                 }
             },
         };
@@ -121,7 +124,8 @@ impl Importer {
         let document = Document::open(path, &mut self.warnings)?;
         let forest = Forest::read(&document, &mut self.warnings).map_err(|fault| fault.in_file(path))?;
         self.warn_of_unsupported(&document);
-        self.files.push(OpenFile { document, forest, meshes: HashMap::new(), materials: HashMap::new() });
+        let (meshes, geometries, materials) = (HashMap::new(), HashMap::new(), HashMap::new());
+        self.files.push(OpenFile { document, forest, meshes, geometries, materials });
         self.file_of.insert(canonical, self.files.len() - 1);
         Ok(self.files.len() - 1)
     }
@@ -205,17 +209,37 @@ impl Importer {
                 Some(material_idx) => self.material(file_idx, material_idx)?,
                 None => MaterialId(0),
             };
-            let normal_uv_set = self.assets.materials[material.0 as usize].normal_texture.map(|texture| texture.uv_set);
-            let document = &self.files[file_idx].document;
-            let primitive =
-                mesh::import_primitive(document, mesh_idx, primitive_idx, normal_uv_set, &mut self.warnings)?;
-            if let Some(primitive) = primitive.filter(|primitive| !primitive.indices.is_empty()) {
-                imported.push((MeshId(self.assets.meshes.len() as u32), material));
-                self.assets.meshes.push(primitive);
+            if let Some(geometry) = self.geometry(file_idx, mesh_idx, primitive_idx, material)? {
+                imported.push((geometry, material));
             }
         }
         self.files[file_idx].meshes.insert(mesh_idx, imported.clone());
         Ok(imported)
+    }
+
+    fn geometry(
+        &mut self,
+        file_idx: usize,
+        mesh_idx: usize,
+        primitive_idx: usize,
+        material: MaterialId,
+    ) -> Result<Option<MeshId>, Fault> {
+        let file = &mut self.files[file_idx];
+        let primitive = &file.document.array("meshes")[mesh_idx]["primitives"][primitive_idx];
+        let normal_uv_set = self.assets.materials[material.0 as usize].normal_texture.map(|texture| texture.uv_set);
+        let shape = [&primitive["attributes"], &primitive["indices"], &primitive["mode"]].map(ToString::to_string);
+        let key = (shape.join(" "), normal_uv_set);
+        if let Some(&known) = file.geometries.get(&key) {
+            return Ok(known);
+        }
+        let imported =
+            mesh::import_primitive(&file.document, mesh_idx, primitive_idx, normal_uv_set, &mut self.warnings)?;
+        let id = imported.filter(|mesh| !mesh.indices.is_empty()).map(|mesh| {
+            self.assets.meshes.push(mesh);
+            MeshId(self.assets.meshes.len() as u32 - 1)
+        });
+        file.geometries.insert(key, id);
+        Ok(id)
     }
 
     fn material(&mut self, file_idx: usize, material_idx: usize) -> Result<MaterialId, Fault> {
