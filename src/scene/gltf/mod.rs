@@ -15,6 +15,7 @@ mod material;
 mod mesh;
 mod nodes;
 mod schema;
+mod semantics;
 mod tangents;
 mod uri;
 
@@ -175,10 +176,7 @@ impl Importer {
                 parent,
                 local: self.files[file_idx].forest.local[node_idx],
                 meshes,
-                camera: match index(&node["camera"]) {
-                    Some(camera_idx) => Some(read_camera(document, camera_idx, &node)?),
-                    None => None,
-                },
+                camera: index(&node["camera"]).map(|camera_idx| read_camera(document, camera_idx, &node)),
                 light: match light_idx {
                     Some(light_idx) => Some(read_light(document, light_idx)?),
                     None => None,
@@ -257,33 +255,21 @@ impl Importer {
     }
 }
 
-fn read_camera(
-    document: &Document,
-    camera_idx: usize,
-    node: &serde_json::Value,
-) -> Result<(String, Projection), Fault> {
-    let at = format!("/cameras/{camera_idx}");
+fn read_camera(document: &Document, camera_idx: usize, node: &serde_json::Value) -> (String, Projection) {
     let json = &document.array("cameras")[camera_idx];
-    let kind = json["type"].as_str().unwrap_or("");
-    let Some(lens) = json.get(kind) else {
-        return Err(Fault::new(format!("{at}/{kind}"), "is missing"));
-    };
-    let near = number(&lens["znear"], 0.0);
-    let far = number(&lens["zfar"], f32::MAX);
-    if far <= near {
-        return Err(Fault::new(format!("{at}/{kind}/zfar"), format!("{far} is not beyond znear, {near}")));
-    }
-    let projection = if kind == "perspective" {
-        Projection::Perspective { fov_y: number(&lens["yfov"], 1.0), near }
+    let projection = if json["type"] == "perspective" {
+        let lens = &json["perspective"];
+        Projection::Perspective { fov_y: number(&lens["yfov"], 1.0), near: number(&lens["znear"], 0.1) }
     } else {
-        let half_height = number(&lens["ymag"], 1.0).abs();
-        if half_height == 0.0 {
-            return Err(Fault::new(format!("{at}/orthographic/ymag"), "is 0; nothing would be seen"));
+        let lens = &json["orthographic"];
+        Projection::Orthographic {
+            half_height: number(&lens["ymag"], 1.0).abs(),
+            near: number(&lens["znear"], 0.0),
+            far: number(&lens["zfar"], 1.0),
         }
-        Projection::Orthographic { half_height, near, far }
     };
     let name = node["name"].as_str().or(json["name"].as_str()).filter(|name| !name.is_empty());
-    Ok((name.map_or_else(|| format!("camera {}", name_of(json, camera_idx)), str::to_string), projection))
+    (name.map_or_else(|| format!("camera {}", name_of(json, camera_idx)), str::to_string), projection)
 }
 
 fn read_light(document: &Document, light_idx: usize) -> Result<Light, Fault> {
