@@ -71,13 +71,20 @@ pub fn view_at(keys: &[CameraKey], frame: u32) -> Affine3A {
         let key = &keys[after.saturating_sub(1)];
         (key.position, key.target)
     } else {
-        let key = |idx: isize| &keys[idx.clamp(0, keys.len() as isize - 1) as usize];
-        let i = after as isize - 1;
-        let (k0, k1, k2, k3) = (key(i - 1), key(i), key(i + 1), key(i + 2));
-        let t = (frame - k1.frame) as f32 / (k2.frame - k1.frame) as f32;
+        // The frames are the knots, so that uneven keys make no jerks. Beyond the ends a key is mirrored.
+        let (k1, k2) = (keys[after - 1], keys[after]);
+        let step = (k2.frame - k1.frame) as f32;
+        let beyond = |knot: f32, end: CameraKey, inner: CameraKey| {
+            (knot, 2.0 * end.position - inner.position, 2.0 * end.target - inner.target)
+        };
+        let from_k1 = |key: CameraKey| (key.frame as f32 - k1.frame as f32, key.position, key.target);
+        let first = if after >= 2 { from_k1(keys[after - 2]) } else { beyond(-step, k1, k2) };
+        let last = keys.get(after + 1).map_or_else(|| beyond(2.0 * step, k2, k1), |&key| from_k1(key));
+        let knots = [first.0, 0.0, step, last.0];
+        let t = (frame - k1.frame) as f32;
         (
-            catmull_rom(k0.position, k1.position, k2.position, k3.position, t),
-            catmull_rom(k0.target, k1.target, k2.target, k3.target, t),
+            catmull_rom([first.1, k1.position, k2.position, last.1], knots, t),
+            catmull_rom([first.2, k1.target, k2.target, last.2], knots, t),
         )
     };
     looking_at(position, target)

@@ -38,7 +38,7 @@ pub enum SceneError {
     /// A name that nothing has.
     #[error("no {kind} is named {name:?}; {hint}")]
     UnknownName {
-        /// `scene` or `camera`.
+        /// `scene`, `camera` or `node`.
         kind: &'static str,
         /// What was asked for.
         name: String,

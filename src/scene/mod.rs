@@ -9,6 +9,7 @@ pub mod hierarchy;
 pub mod motion;
 #[allow(clippy::module_inception)] // A scene is what this module is about.
 mod scene;
+mod scene_file;
 mod spawn;
 pub mod spline;
 mod timed;

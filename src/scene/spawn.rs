@@ -9,7 +9,7 @@ use super::SceneError;
 use super::assets::{Aabb, Assets};
 use super::camera::{CameraKey, CameraView, Cameras, NamedCamera, framing};
 use super::components::{Camera, MeshInstance, Projection, Slot, Sun};
-use super::gltf::{Importer, Light, Model};
+use super::gltf::{Importer, Light, Model, ModelNode};
 use super::hierarchy::{HierarchyBuilder, NO_PARENT};
 use super::motion::{FrameIdx, Motion, Paths};
 use super::scene::LoadOptions;
@@ -32,7 +32,7 @@ pub(super) fn load(path: &Path, options: &LoadOptions) -> Result<Spawned, SceneE
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     match extension.as_str() {
         "gltf" | "glb" => load_gltf(path, options),
-        "ron" => Err(SceneError::file(path, "scene files cannot be read yet")),
+        "ron" => super::scene_file::load(path, options),
         _ => Err(SceneError::file(path, "is no scene; a .ron, .gltf or .glb file is needed")),
     }
 }
@@ -102,9 +102,16 @@ impl SpawnBuilder {
 
     /// Places a copy of a model below `parent`.
     pub fn add_model(&mut self, model: &Model, parent: u32, tint: [f32; 3], with_cameras: bool) {
+        // A root that leaves things where they are needs no slot of its own.
+        let is_root_merged =
+            |node: &ModelNode| node.parent.is_none() && parent != NO_PARENT && node.local == Affine3A::IDENTITY;
         let mut node_of = Vec::with_capacity(model.nodes.len());
         for node in &model.nodes {
-            let added = self.add_node(node.parent.map_or(parent, |parent_idx| node_of[parent_idx]), node.local);
+            let added = if is_root_merged(node) {
+                parent
+            } else {
+                self.add_node(node.parent.map_or(parent, |parent_idx| node_of[parent_idx]), node.local)
+            };
             node_of.push(added);
             for &(mesh, material) in &node.meshes {
                 self.parts.push((added, Part::Mesh(MeshInstance { mesh, material, tint })));

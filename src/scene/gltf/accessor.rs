@@ -71,7 +71,111 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// An accessor whose elements are known to lie within its buffer view.
+/// Where elements lie, by the JSON alone: known to fit into their buffer view.
+#[derive(Clone, Copy)]
+struct Run {
+    view_idx: usize,
+    offset: usize,
+    stride: usize,
+}
+
+/// What the JSON says about an accessor, checked.
+pub(super) struct Layout {
+    component: Component,
+    is_normalized: bool,
+    n_components: usize,
+    count: usize,
+    base: Option<Run>,
+    sparse: Option<SparseLayout>,
+}
+
+struct SparseLayout {
+    count: usize,
+    index_component: Component,
+    indices: Run,
+    values: Run,
+}
+
+impl Layout {
+    /// Checks accessor `accessor_idx` against its buffer views without looking at any data.
+    pub fn read(document: &Document, accessor_idx: usize) -> Result<Self, Fault> {
+        let at = format!("/accessors/{accessor_idx}");
+        let json = &document.array("accessors")[accessor_idx];
+        let component = Component::from_gl(whole(&json["componentType"]).unwrap_or(0));
+        let is_normalized = json["normalized"].as_bool().unwrap_or(false);
+        if is_normalized && matches!(component, Component::F32 | Component::U32) {
+            return Err(Fault::new(format!("{at}/normalized"), "only 8 and 16 bit integers can be normalized"));
+        }
+        let (n_components, n_columns) = match json["type"].as_str().unwrap_or("") {
+            "SCALAR" => (1, 1),
+            "VEC2" => (2, 1),
+            "VEC3" => (3, 1),
+            "VEC4" => (4, 1),
+            "MAT2" => (4, 2),
+            "MAT3" => (9, 3),
+            _ => (16, 4),
+        };
+        let n_column_bytes = n_components / n_columns * component.n_bytes();
+        // A matrix's columns start at multiples of 4 bytes (glTF 2.0, section 3.6.2.4).
+        let n_element_bytes =
+            if n_columns == 1 { n_column_bytes } else { n_columns * n_column_bytes.next_multiple_of(4) };
+        let count = whole(&json["count"]).unwrap_or(0);
+        let offset = whole(&json["byteOffset"]).unwrap_or(0);
+        let base = match index(&json["bufferView"]) {
+            Some(view_idx) => Some(fit(document, view_idx, offset, count, n_element_bytes, true, &at)?),
+            None if json.get("byteOffset").is_some() && json.get("sparse").is_none() => {
+                return Err(Fault::new(format!("{at}/byteOffset"), "is given without a bufferView"));
+            }
+            None if count > MAX_ZERO_FILLED => {
+                return Err(Fault::new(
+                    format!("{at}/count"),
+                    format!("{count} elements without a bufferView; at most {MAX_ZERO_FILLED} are supported"),
+                ));
+            }
+            None => None,
+        };
+        let sparse = match json.get("sparse") {
+            Some(sparse) => {
+                Some(SparseLayout::read(document, sparse, count, n_element_bytes, &format!("{at}/sparse"))?)
+            }
+            None => None,
+        };
+        Ok(Self { component, is_normalized, n_components, count: count as usize, base, sparse })
+    }
+}
+
+impl SparseLayout {
+    fn read(
+        document: &Document,
+        json: &serde_json::Value,
+        n_elements: u64,
+        n_element_bytes: usize,
+        at: &str,
+    ) -> Result<Self, Fault> {
+        let count = whole(&json["count"]).unwrap_or(0);
+        if count > n_elements {
+            return Err(Fault::new(
+                format!("{at}/count"),
+                format!("{count} elements are replaced, but there are {n_elements}"),
+            ));
+        }
+        let run = |name: &str, n_bytes| {
+            let part = &json[name];
+            let view_idx = index(&part["bufferView"]).unwrap_or(0);
+            let offset = whole(&part["byteOffset"]).unwrap_or(0);
+            fit(document, view_idx, offset, count, n_bytes, false, &format!("{at}/{name}"))
+        };
+        let index_component = Component::from_gl(whole(&json["indices"]["componentType"]).unwrap_or(0));
+        Ok(Self {
+            count: count as usize,
+            index_component,
+            indices: run("indices", index_component.n_bytes())?,
+            values: run("values", n_element_bytes)?,
+        })
+    }
+}
+
+/// An accessor with its data.
 pub(super) struct Accessor<'a> {
     /// `/accessors/3`, for faults.
     pub at: String,
@@ -87,44 +191,14 @@ pub(super) struct Accessor<'a> {
 }
 
 impl<'a> Accessor<'a> {
-    /// Checks accessor `accessor_idx` against its buffer views; allocates for sparse indices only, once those are checked.
+    /// Checks accessor `accessor_idx` and finds its data; allocates for sparse indices only, once those are checked.
     pub fn open(document: &'a Document, accessor_idx: usize) -> Result<Self, Fault> {
         let at = format!("/accessors/{accessor_idx}");
-        let json = &document.array("accessors")[accessor_idx];
-        let component = Component::from_gl(whole(&json["componentType"]).unwrap_or(0));
-        let is_normalized = json["normalized"].as_bool().unwrap_or(false);
-        if is_normalized && matches!(component, Component::F32 | Component::U32) {
-            return Err(Fault::new(format!("{at}/normalized"), "only 8 and 16 bit integers can be normalized"));
-        }
-        let n_components = match json["type"].as_str().unwrap_or("") {
-            "SCALAR" => 1,
-            "VEC2" => 2,
-            "VEC3" => 3,
-            "VEC4" | "MAT2" => 4,
-            "MAT3" => 9,
-            _ => 16,
-        };
-        let n_element_bytes = n_components * component.n_bytes();
-        let count = whole(&json["count"]).unwrap_or(0);
-        let offset = whole(&json["byteOffset"]).unwrap_or(0);
-        let base = match index(&json["bufferView"]) {
-            Some(view_idx) => Some(elements(document, view_idx, offset, count, n_element_bytes, true, &at)?),
-            None if json.get("byteOffset").is_some() => {
-                return Err(Fault::new(format!("{at}/byteOffset"), "is given without a bufferView"));
-            }
-            None if count > MAX_ZERO_FILLED => {
-                return Err(Fault::new(
-                    format!("{at}/count"),
-                    format!("{count} elements without a bufferView; at most {MAX_ZERO_FILLED} are supported"),
-                ));
-            }
-            None => None,
-        };
-        let sparse = match json.get("sparse") {
-            Some(sparse) => Some(open_sparse(document, sparse, count, n_element_bytes, &at)?),
-            None => None,
-        };
-        Ok(Self { at, count: count as usize, n_components, component, is_normalized, base, sparse })
+        let Layout { component, is_normalized, n_components, count, base, sparse } =
+            Layout::read(document, accessor_idx)?;
+        let base = base.map(|run| run.elements(document)).transpose()?;
+        let sparse = sparse.map(|sparse| open_sparse(document, &sparse, count, &at)).transpose()?;
+        Ok(Self { at, count, n_components, component, is_normalized, base, sparse })
     }
 
     /// Whether there are any bytes behind it: without, all elements are zero.
@@ -180,64 +254,54 @@ impl<'a> Accessor<'a> {
 
 fn open_sparse<'a>(
     document: &'a Document,
-    json: &serde_json::Value,
-    n_elements: u64,
-    n_element_bytes: usize,
+    sparse: &SparseLayout,
+    n_elements: usize,
     at: &str,
 ) -> Result<(Vec<u32>, Elements<'a>), Fault> {
-    let at = format!("{at}/sparse");
-    let count = whole(&json["count"]).unwrap_or(0);
-    if count > n_elements {
-        return Err(Fault::new(
-            format!("{at}/count"),
-            format!("{count} elements are replaced, but there are {n_elements}"),
-        ));
-    }
-    let part = |name: &str, n_bytes| {
-        let part = &json[name];
-        let view_idx = index(&part["bufferView"]).unwrap_or(0);
-        let offset = whole(&part["byteOffset"]).unwrap_or(0);
-        elements(document, view_idx, offset, count, n_bytes, false, &format!("{at}/{name}"))
-    };
-    let component = Component::from_gl(whole(&json["indices"]["componentType"]).unwrap_or(0));
-    let indices = part("indices", component.n_bytes())?;
-    let values = part("values", n_element_bytes)?;
-    let replaced: Vec<u32> = (0..count as usize).map(|idx| component.read_index(indices.at(idx))).collect();
+    let indices = sparse.indices.elements(document)?;
+    let replaced: Vec<u32> = (0..sparse.count).map(|idx| sparse.index_component.read_index(indices.at(idx))).collect();
+    let at = format!("{at}/sparse/indices");
     if let Some(pair) = replaced.windows(2).find(|pair| pair[0] >= pair[1]) {
-        return Err(Fault::new(
-            format!("{at}/indices"),
-            format!("{} comes before {}; they must ascend", pair[0], pair[1]),
-        ));
+        return Err(Fault::new(at, format!("{} comes before {}; they must ascend", pair[0], pair[1])));
     }
     match replaced.last() {
-        Some(&last) if u64::from(last) >= n_elements => {
-            Err(Fault::new(format!("{at}/indices"), format!("{last} is replaced, but there are {n_elements} elements")))
+        Some(&last) if last as usize >= n_elements => {
+            Err(Fault::new(at, format!("{last} is replaced, but there are {n_elements} elements")))
         }
-        _ => Ok((replaced, values)),
+        _ => Ok((replaced, sparse.values.elements(document)?)),
+    }
+}
+
+impl Run {
+    fn elements<'a>(&self, document: &'a Document) -> Result<Elements<'a>, Fault> {
+        Ok(Elements { data: &document.view(self.view_idx)?[self.offset..], stride: self.stride })
     }
 }
 
 /// `count` elements in a view, or a fault if they don't fit; `is_strided` where the view's stride counts.
-fn elements<'a>(
-    document: &'a Document,
+fn fit(
+    document: &Document,
     view_idx: usize,
     offset: u64,
     count: u64,
     n_element_bytes: usize,
     is_strided: bool,
     at: &str,
-) -> Result<Elements<'a>, Fault> {
-    let data = document.view(view_idx)?;
+) -> Result<Run, Fault> {
+    let n_view_bytes = whole(&document.array("bufferViews")[view_idx]["byteLength"]).unwrap_or(0);
     let stride = if is_strided { document.view_stride(view_idx)? } else { None }.unwrap_or(n_element_bytes);
-    let needed = (count.saturating_sub(1)).saturating_mul(stride as u64).saturating_add(n_element_bytes as u64);
-    let end = offset.saturating_add(if count == 0 { 0 } else { needed });
-    if end > data.len() as u64 || stride < n_element_bytes {
-        let why = if stride < n_element_bytes {
-            format!("elements of {n_element_bytes} bytes overlap at a stride of {stride}")
-        } else {
-            format!("{count} elements reach {end} bytes into bufferView {view_idx}, which has {}", data.len())
-        };
-        return Err(Fault::new(at, why));
+    if stride < n_element_bytes {
+        return Err(Fault::new(at, format!("elements of {n_element_bytes} bytes overlap at a stride of {stride}")));
     }
-    Ok(Elements { data: &data[offset as usize..], stride })
+    let end = match count {
+        0 => offset,
+        _ => (count - 1).saturating_mul(stride as u64).saturating_add(n_element_bytes as u64).saturating_add(offset),
+    };
+    if end > n_view_bytes {
+        return Err(Fault::new(
+            at,
+            format!("{count} elements reach {end} bytes into bufferView {view_idx}, which has {n_view_bytes}"),
+        ));
+    }
+    Ok(Run { view_idx, offset: offset as usize, stride })
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::check::{check_document, whole};
 use super::container::{self, Container};
 use super::fault::Fault;
+use super::semantics;
 use super::uri::{Resolved, resolve};
 use crate::scene::SceneError;
 
@@ -33,6 +34,7 @@ impl Document {
         check_document(&json)?;
         let mut document = Self { path: path.to_path_buf(), json, buffers: Vec::new() };
         document.buffers = document.load_buffers(bin)?;
+        semantics::check(&document)?;
         Ok(document)
     }
 

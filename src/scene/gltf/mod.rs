@@ -15,6 +15,7 @@ mod material;
 mod mesh;
 mod nodes;
 mod schema;
+mod semantics;
 mod tangents;
 mod uri;
 
@@ -73,6 +74,9 @@ struct OpenFile {
     forest: Forest,
     /// By mesh index: the ids of its primitives.
     meshes: HashMap<usize, Vec<(MeshId, MaterialId)>>,
+    /// By everything of a primitive but its material, and the texture coordinate set that its tangents follow: exporters
+    /// write one mesh per material over the same accessors. `None` where there is nothing to draw.
+    geometries: HashMap<(String, Option<u32>), Option<MeshId>>,
     /// By material index.
     materials: HashMap<usize, MaterialId>,
 }
@@ -99,7 +103,7 @@ impl Importer {
                 Some(node_idx) => vec![node_idx],
                 None => {
                     let hint = nearest_names(name, nodes.iter().filter_map(|node| node["name"].as_str()));
-                    return Err(SceneError::file(path, format!("no node is named {name:?}; {hint}")));
+                    return Err(SceneError::UnknownName { kind: "node", name: name.to_string(), hint });
                 }
             },
         };
@@ -121,7 +125,8 @@ impl Importer {
         let document = Document::open(path, &mut self.warnings)?;
         let forest = Forest::read(&document, &mut self.warnings).map_err(|fault| fault.in_file(path))?;
         self.warn_of_unsupported(&document);
-        self.files.push(OpenFile { document, forest, meshes: HashMap::new(), materials: HashMap::new() });
+        let (meshes, geometries, materials) = (HashMap::new(), HashMap::new(), HashMap::new());
+        self.files.push(OpenFile { document, forest, meshes, geometries, materials });
         self.file_of.insert(canonical, self.files.len() - 1);
         Ok(self.files.len() - 1)
     }
@@ -171,10 +176,7 @@ impl Importer {
                 parent,
                 local: self.files[file_idx].forest.local[node_idx],
                 meshes,
-                camera: match index(&node["camera"]) {
-                    Some(camera_idx) => Some(read_camera(document, camera_idx, &node)?),
-                    None => None,
-                },
+                camera: index(&node["camera"]).map(|camera_idx| read_camera(document, camera_idx, &node)),
                 light: match light_idx {
                     Some(light_idx) => Some(read_light(document, light_idx)?),
                     None => None,
@@ -205,17 +207,37 @@ impl Importer {
                 Some(material_idx) => self.material(file_idx, material_idx)?,
                 None => MaterialId(0),
             };
-            let normal_uv_set = self.assets.materials[material.0 as usize].normal_texture.map(|texture| texture.uv_set);
-            let document = &self.files[file_idx].document;
-            let primitive =
-                mesh::import_primitive(document, mesh_idx, primitive_idx, normal_uv_set, &mut self.warnings)?;
-            if let Some(primitive) = primitive.filter(|primitive| !primitive.indices.is_empty()) {
-                imported.push((MeshId(self.assets.meshes.len() as u32), material));
-                self.assets.meshes.push(primitive);
+            if let Some(geometry) = self.geometry(file_idx, mesh_idx, primitive_idx, material)? {
+                imported.push((geometry, material));
             }
         }
         self.files[file_idx].meshes.insert(mesh_idx, imported.clone());
         Ok(imported)
+    }
+
+    fn geometry(
+        &mut self,
+        file_idx: usize,
+        mesh_idx: usize,
+        primitive_idx: usize,
+        material: MaterialId,
+    ) -> Result<Option<MeshId>, Fault> {
+        let file = &mut self.files[file_idx];
+        let primitive = &file.document.array("meshes")[mesh_idx]["primitives"][primitive_idx];
+        let normal_uv_set = self.assets.materials[material.0 as usize].normal_texture.map(|texture| texture.uv_set);
+        let shape = [&primitive["attributes"], &primitive["indices"], &primitive["mode"]].map(ToString::to_string);
+        let key = (shape.join(" "), normal_uv_set);
+        if let Some(&known) = file.geometries.get(&key) {
+            return Ok(known);
+        }
+        let imported =
+            mesh::import_primitive(&file.document, mesh_idx, primitive_idx, normal_uv_set, &mut self.warnings)?;
+        let id = imported.filter(|mesh| !mesh.indices.is_empty()).map(|mesh| {
+            self.assets.meshes.push(mesh);
+            MeshId(self.assets.meshes.len() as u32 - 1)
+        });
+        file.geometries.insert(key, id);
+        Ok(id)
     }
 
     fn material(&mut self, file_idx: usize, material_idx: usize) -> Result<MaterialId, Fault> {
@@ -233,33 +255,21 @@ impl Importer {
     }
 }
 
-fn read_camera(
-    document: &Document,
-    camera_idx: usize,
-    node: &serde_json::Value,
-) -> Result<(String, Projection), Fault> {
-    let at = format!("/cameras/{camera_idx}");
+fn read_camera(document: &Document, camera_idx: usize, node: &serde_json::Value) -> (String, Projection) {
     let json = &document.array("cameras")[camera_idx];
-    let kind = json["type"].as_str().unwrap_or("");
-    let Some(lens) = json.get(kind) else {
-        return Err(Fault::new(format!("{at}/{kind}"), "is missing"));
-    };
-    let near = number(&lens["znear"], 0.0);
-    let far = number(&lens["zfar"], f32::MAX);
-    if far <= near {
-        return Err(Fault::new(format!("{at}/{kind}/zfar"), format!("{far} is not beyond znear, {near}")));
-    }
-    let projection = if kind == "perspective" {
-        Projection::Perspective { fov_y: number(&lens["yfov"], 1.0), near }
+    let projection = if json["type"] == "perspective" {
+        let lens = &json["perspective"];
+        Projection::Perspective { fov_y: number(&lens["yfov"], 1.0), near: number(&lens["znear"], 0.1) }
     } else {
-        let half_height = number(&lens["ymag"], 1.0).abs();
-        if half_height == 0.0 {
-            return Err(Fault::new(format!("{at}/orthographic/ymag"), "is 0; nothing would be seen"));
+        let lens = &json["orthographic"];
+        Projection::Orthographic {
+            half_height: number(&lens["ymag"], 1.0).abs(),
+            near: number(&lens["znear"], 0.0),
+            far: number(&lens["zfar"], 1.0),
         }
-        Projection::Orthographic { half_height, near, far }
     };
     let name = node["name"].as_str().or(json["name"].as_str()).filter(|name| !name.is_empty());
-    Ok((name.map_or_else(|| format!("camera {}", name_of(json, camera_idx)), str::to_string), projection))
+    (name.map_or_else(|| format!("camera {}", name_of(json, camera_idx)), str::to_string), projection)
 }
 
 fn read_light(document: &Document, light_idx: usize) -> Result<Light, Fault> {

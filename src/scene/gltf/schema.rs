@@ -243,7 +243,7 @@ static SPARSE: Schema = &[
 static BUFFER_VIEW: Schema = &[
     must("buffer", Ref("/buffers")),
     may("byteOffset", Int(0)),
-    must("byteLength", Int(1)),
+    must("byteLength", Int(0)), // At least 1 says the specification; exporters leave empty views behind.
     may("byteStride", Int(4)),
     may("target", IntChoice(&[34962, 34963])),
     may("name", Str),
@@ -297,16 +297,7 @@ static SKIN: Schema = &[
 static ANIMATION: Schema = &[
     must(
         "channels",
-        Objects(&[
-            must("sampler", Int(0)),
-            must(
-                "target",
-                Object(&[
-                    may("node", Ref("/nodes")),
-                    must("path", Choice(&["translation", "rotation", "scale", "weights", "pointer"])),
-                ]),
-            ),
-        ]),
+        Objects(&[must("sampler", Int(0)), must("target", Object(&[may("node", Ref("/nodes")), must("path", Str)]))]),
     ),
     must(
         "samplers",

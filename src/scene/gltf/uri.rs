@@ -31,6 +31,9 @@ pub(crate) fn resolve(uri: &str, folder: &Path) -> Result<Resolved, String> {
 
 fn decode_data_uri(data: &str) -> Result<Vec<u8>, String> {
     let (header, payload) = data.split_once(',').ok_or("the data URI has no comma before its data")?;
+    if header.split(';').skip(1).any(str::is_empty) {
+        return Err(format!("the data URI's header {header:?} has an empty parameter"));
+    }
     if header.ends_with(";base64") { decode_base64(payload.as_bytes()) } else { Ok(percent_decode(payload)) }
 }
 
