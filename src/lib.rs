@@ -8,4 +8,6 @@
 pub mod measure;
 pub mod pacing;
 #[doc(hidden)]
+pub mod report;
+#[doc(hidden)]
 pub mod scene;

@@ -13,7 +13,7 @@ const HEIGHT: u32 = 64;
 /// A checkered, shaded picture: edges, gradients and flat parts.
 fn scene() -> Vec<u8> {
     let pixel = |x: u32, y: u32| {
-        let checker = if (x / 8 + y / 8) % 2 == 0 { 60 } else { 0 };
+        let checker = if (x / 8 + y / 8).is_multiple_of(2) { 60 } else { 0 };
         let disc = if (x as i32 - 48).pow(2) + (y as i32 - 32).pow(2) < 400 { 80 } else { 0 };
         [(40 + checker + x / 2) as u8, (50 + disc + y) as u8, (90 + checker / 2) as u8, 255]
     };

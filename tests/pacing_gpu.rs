@@ -100,7 +100,7 @@ fn pacing_gpu_a_wait_returns_only_when_the_work_is_done() {
 #[test]
 fn pacing_gpu_another_devices_submission_is_an_error_not_a_hang() {
     let (busy, idle) = (gpu(wgpu::Backends::PRIMARY), gpu(wgpu::Backends::PRIMARY));
-    let last = (0..4).map(|_| busy.queue.submit([])).last().expect("four submits");
+    let last = (0..4).map(|_| busy.queue.submit([])).next_back().expect("four submits");
     for wait in FrameWait::ALL {
         let error = DeviceWaiter::new(&idle.device, *wait).wait(&last).expect_err("it was never submitted there");
         let message = error.to_string();
