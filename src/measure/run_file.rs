@@ -284,15 +284,6 @@ impl RunFile {
     }
 }
 
-/// `baselines/<machine>/<scene>.json` below `root`, for the machine and scene of `run`.
-pub fn baseline_path(root: &Path, run: &RunFile) -> PathBuf {
-    // A scene may be a path; what its file is called is name enough.
-    let scene = Path::new(&run.scene).file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
-    let scene = super::environment::slug(&scene);
-    let scene = if scene.is_empty() { "scene" } else { &scene };
-    root.join(run.machine_key()).join(format!("{scene}.json"))
-}
-
 #[derive(Deserialize)]
 struct SchemaOnly {
     schema: Option<Value>,

@@ -182,6 +182,18 @@ fn measure_goldens_toml_inherits_from_its_default() {
 }
 
 #[test]
+fn measure_blessing_keeps_all_but_the_driver() {
+    let driver = |text: &str| {
+        Goldens::parse(text, Path::new("goldens.toml")).expect("it is well-formed").software_driver.expect("it is set")
+    };
+    let rest = "[default] # strict\nflip_mean = 0.02\n";
+    let blessed = Goldens::with_software_driver(rest, "Mesa 25 \"x\" \\");
+    assert_eq!((driver(&blessed).as_str(), blessed.ends_with(rest)), ("Mesa 25 \"x\" \\", true));
+    let blessed = Goldens::with_software_driver(&format!("# who drew\n{blessed}"), "Mesa 26");
+    assert_eq!(blessed, format!("# who drew\nsoftware_driver = \"Mesa 26\"\n{rest}"));
+}
+
+#[test]
 fn measure_bad_goldens_toml_is_refused() {
     let message = |text: &str| Goldens::parse(text, Path::new("goldens.toml")).expect_err("it is bad").to_string();
     for (text, part) in [
