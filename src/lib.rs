@@ -14,4 +14,6 @@ pub mod pacing;
 #[doc(hidden)]
 pub mod render;
 #[doc(hidden)]
+pub mod report;
+#[doc(hidden)]
 pub mod scene;

@@ -186,3 +186,28 @@ impl FrameLog {
         self.lines.get_mut(line.0 as usize)?.cells.get_mut(frame_idx)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn measure_a_log_of_the_promised_length_never_grows() {
+        let mut log = FrameLog::with_capacity(1_000);
+        let early = log.line("cpu_frame", Unit::Nanoseconds);
+        log.begin_frame();
+        let late = log.line("system.late", Unit::Nanoseconds);
+        let places = |log: &FrameLog| {
+            let cells: Vec<_> = log.lines.iter().map(|line| (line.cells.as_ptr(), line.cells.capacity())).collect();
+            (cells, log.cores.as_ptr(), log.cores.capacity())
+        };
+        let before = places(&log);
+        while log.n_frames() < 1_000 {
+            let frame_idx = log.begin_frame();
+            log.set(early, frame_idx, 1);
+            log.add(late, frame_idx, 1);
+            log.set_core(frame_idx, Some(0));
+        }
+        assert_eq!(places(&log), before, "a column was moved or grown");
+    }
+}

@@ -30,6 +30,7 @@
 //! - A value that isn't there is absent, never 0.
 
 mod atomic_write;
+mod baseline;
 mod budget;
 mod compare;
 mod environment;
@@ -43,11 +44,12 @@ mod run_file;
 mod timestamps;
 
 pub use atomic_write::{WriteError, write_atomically};
+pub use baseline::{RecordError, baseline_path, read_baseline, record_baseline};
 pub use budget::{Budget, BudgetOutcome, BudgetVerdict, Statistic, judge_budgets};
 pub use compare::{Comparison, LineComparison, Mismatch, compare};
 pub use environment::{Adapter, Build, Cluster, Machine, Settings, machine_key};
 pub use frame_log::{FrameLog, Line, LineId, Unit};
 pub use frames_csv::write_frames_csv;
 pub use quantile::{Summary, quantile};
-pub use run_file::{Counts, MissingLine, RUN_SCHEMA, RunFile, RunFileError, RunLine, baseline_path};
+pub use run_file::{Counts, MissingLine, RUN_SCHEMA, RunFile, RunFileError, RunLine};
 pub use timestamps::{BadTimestamp, BadTimestamps, LONGEST_PASS_NS, validate_pass_times};

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{
     Adapter, BadTimestamps, Build, FrameLog, Machine, Settings, Summary, Unit, WriteError,
-    json_layout::SamplesOnOneLine, machine_key, names, write_atomically,
+    json_layout::SamplesOnOneLine, machine_key, names::LineKind, write_atomically,
 };
 
 /// The schema that this version writes and reads.
@@ -203,7 +203,7 @@ impl RunFile {
 
     /// Whether the GPU's time is in it: adapters without timestamps give CPU lines only.
     pub fn has_gpu_times(&self) -> bool {
-        self.lines.contains_key(names::GPU_FRAME)
+        self.lines.keys().any(|name| LineKind::of(name).is_gpu(name))
     }
 
     /// The name of the machine and adapter that measured; see [`machine_key`].
@@ -282,15 +282,6 @@ impl RunFile {
         }
         None
     }
-}
-
-/// `baselines/<machine>/<scene>.json` below `root`, for the machine and scene of `run`.
-pub fn baseline_path(root: &Path, run: &RunFile) -> PathBuf {
-    // A scene may be a path; what its file is called is name enough.
-    let scene = Path::new(&run.scene).file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
-    let scene = super::environment::slug(&scene);
-    let scene = if scene.is_empty() { "scene" } else { &scene };
-    root.join(run.machine_key()).join(format!("{scene}.json"))
 }
 
 #[derive(Deserialize)]

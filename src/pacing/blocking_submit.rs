@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::elapsed_ns;
+use super::{DeviceWaiter, FrameWait, SubmissionWaiter, WaitError, elapsed_ns};
 
 /// How `queue.submit` behaves; [`detect_blocking_submit`] gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct BlockingSubmit {
 /// Why it could not be found out how `submit` behaves.
 #[derive(Debug, thiserror::Error)]
 #[error("can't find out whether submit blocks on this adapter: {0}")]
-pub struct DetectError(#[from] wgpu::PollError);
+pub struct DetectError(#[from] WaitError);
 
 /// Kernels are made this long, so that a submit of some tens of µs stands out.
 const KERNEL_NS: u64 = 4_000_000;
@@ -42,15 +42,13 @@ const MOST_STEPS: u32 = 1 << 30;
 /// [`DetectError`] when a wait fails, such as for a lost device.
 pub fn detect_blocking_submit(device: &wgpu::Device, queue: &wgpu::Queue) -> Result<BlockingSubmit, DetectError> {
     let kernel = Kernel::new(device, queue);
-    kernel.submit(1);
-    kernel.wait()?;
+    kernel.run(1)?;
 
     let started = Instant::now();
     let n_steps = fit_steps(started, |n_steps| {
         let run_started = Instant::now();
-        kernel.submit(n_steps);
-        kernel.wait()?;
-        Ok::<u64, wgpu::PollError>(elapsed_ns(run_started))
+        kernel.run(n_steps)?;
+        Ok::<u64, WaitError>(elapsed_ns(run_started))
     })?;
 
     let mut trials = Vec::with_capacity(N_TRIALS);
@@ -183,29 +181,29 @@ impl<'a> Kernel<'a> {
         encoder.finish()
     }
 
-    fn submit(&self, n_steps: u32) {
+    fn run(&self, n_steps: u32) -> Result<(), WaitError> {
         self.set_steps(n_steps);
-        self.queue.submit([self.commands()]);
+        self.wait(self.queue.submit([self.commands()]))
     }
 
-    fn submit_two(&self, n_steps: u32) -> Result<Trial, wgpu::PollError> {
+    fn submit_two(&self, n_steps: u32) -> Result<Trial, WaitError> {
         // The upload goes ahead on its own, so that both submits hold a kernel and nothing else.
         self.set_steps(n_steps);
-        self.queue.submit([]);
+        let upload = self.queue.submit([]);
         let [first, second] = [self.commands(), self.commands()];
-        self.wait()?;
+        self.wait(upload)?;
 
         let started = Instant::now();
         self.queue.submit([first]);
         let first_submit_ns = elapsed_ns(started);
-        self.queue.submit([second]);
+        let second = self.queue.submit([second]);
         let second_submit_ns = elapsed_ns(started) - first_submit_ns;
-        self.wait()?;
+        self.wait(second)?;
         Ok(Trial { first_submit_ns, second_submit_ns, both_ns: elapsed_ns(started) })
     }
 
-    fn wait(&self) -> Result<(), wgpu::PollError> {
-        self.device.poll(wgpu::PollType::wait_indefinitely()).map(drop)
+    fn wait(&self, submission: wgpu::SubmissionIndex) -> Result<(), WaitError> {
+        DeviceWaiter::new(self.device, FrameWait::Block).wait(&submission)
     }
 }
 

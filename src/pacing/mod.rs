@@ -51,7 +51,7 @@ pub use clock_chain::ClockChain;
 pub use core_id::current_core;
 pub use machine::describe_machine;
 pub use ring::{FrameSlot, InFlightRing, RingFull, SubmissionWaiter};
-pub use wait::{DeviceWaiter, FrameWait, UnknownFrameWait, WaitError};
+pub use wait::{DeviceWaiter, FrameWait, UnknownFrameWait, WaitError, WaitFault};
 
 use std::time::Instant;
 

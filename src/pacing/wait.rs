@@ -1,6 +1,7 @@
 //! How the CPU waits for the GPU.
 
 use std::fmt;
+use std::panic::AssertUnwindSafe;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -67,13 +68,29 @@ impl FromStr for FrameWait {
 
 /// A wait for a submission that ended in an error.
 #[derive(Debug, thiserror::Error)]
-#[error("waiting for a frame on the GPU failed ({wait} wait): {source}")]
+#[error("waiting for a frame on the GPU failed ({wait} wait): {fault}")]
 pub struct WaitError {
     /// How it was waited.
     pub wait: FrameWait,
-    /// What wgpu said.
+    /// What went wrong.
     #[source]
-    pub source: wgpu::PollError,
+    pub fault: WaitFault,
+}
+
+/// Why a wait failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WaitFault {
+    /// wgpu refused the wait, such as for another device's submission.
+    #[error(transparent)]
+    Poll(#[from] wgpu::PollError),
+    /// The device is lost, or wgpu's own state is broken. wgpu has no error for that and panics inside `poll`; the panic is
+    /// caught, so that a program can still save what it has. The device is of no more use.
+    #[error("the GPU device is lost: {message}")]
+    DeviceLost {
+        /// What wgpu said.
+        message: String,
+    },
 }
 
 /// Waits for submissions of a wgpu device.
@@ -106,11 +123,11 @@ impl SubmissionWaiter<wgpu::SubmissionIndex> for DeviceWaiter<'_> {
         let poll = |timeout| {
             self.device.poll(wgpu::PollType::Wait { submission_index: Some(submission.clone()), timeout }).map(drop)
         };
-        let outcome = match self.wait {
+        let outcome = catch_device_loss(|| match self.wait {
             FrameWait::Block => poll(None),
             FrameWait::Spin => spin_until_done(|| poll(Some(Duration::ZERO))),
-        };
-        outcome.map_err(|source| WaitError { wait: self.wait, source })
+        });
+        outcome.map_err(|fault| WaitError { wait: self.wait, fault })
     }
 }
 
@@ -120,6 +137,21 @@ fn spin_until_done(mut poll: impl FnMut() -> Result<(), wgpu::PollError>) -> Res
         match poll() {
             Err(wgpu::PollError::Timeout) => std::hint::spin_loop(),
             outcome => return outcome,
+        }
+    }
+}
+
+/// Turns the panic by which wgpu tells of a lost device into an error.
+fn catch_device_loss(poll: impl FnOnce() -> Result<(), wgpu::PollError>) -> Result<(), WaitFault> {
+    // Nothing of ours is changed while polling, so nothing can be left half changed.
+    match std::panic::catch_unwind(AssertUnwindSafe(poll)) {
+        Ok(outcome) => Ok(outcome?),
+        Err(payload) => {
+            let text = payload.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
+            // wgpu lists causes on lines of their own.
+            let message = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+            Err(WaitFault::DeviceLost { message })
         }
     }
 }
@@ -154,5 +186,18 @@ mod tests {
         assert_eq!(FrameWait::for_benchmark(wgpu::DeviceType::Cpu), FrameWait::Block);
         assert_eq!(FrameWait::for_benchmark(wgpu::DeviceType::DiscreteGpu), FrameWait::Spin);
         assert_eq!(FrameWait::for_benchmark(wgpu::DeviceType::Other), FrameWait::Spin);
+    }
+
+    #[test]
+    fn pacing_a_lost_device_is_an_error() {
+        let lost = catch_device_loss(|| panic!("Error in Device::poll:\n\n  Parent device is lost\n"));
+        let error = WaitError { wait: FrameWait::Spin, fault: lost.expect_err("the device is lost") };
+        assert_eq!(
+            error.to_string(),
+            "waiting for a frame on the GPU failed (spin wait): the GPU device is lost: \
+             Error in Device::poll: Parent device is lost"
+        );
+        assert!(matches!(catch_device_loss(|| Err(wgpu::PollError::Timeout)), Err(WaitFault::Poll(_))));
+        assert!(catch_device_loss(|| Ok(())).is_ok());
     }
 }

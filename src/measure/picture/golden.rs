@@ -123,6 +123,19 @@ impl Goldens {
         Ok(Self { software_driver: file.software_driver, default, by_name })
     }
 
+    /// The text of `goldens.toml` with `software_driver` set to `driver` and all else, comments too, as it was: for when a
+    /// software adapter draws the goldens anew.
+    pub fn with_software_driver(text: &str, driver: &str) -> String {
+        let entry = format!("software_driver = {}", toml::Value::from(driver));
+        // Keys of the file itself come before its first table.
+        let is_entry = |line: &&str| line.split('=').next().is_some_and(|key| key.trim() == "software_driver");
+        let old = text.lines().take_while(|line| !line.trim_start().starts_with('[')).find(is_entry);
+        match old {
+            Some(old) => text.replacen(old, &entry, 1),
+            None => format!("{entry}\n{text}"),
+        }
+    }
+
     /// The thresholds of one golden.
     pub fn thresholds(&self, name: &str) -> GoldenThresholds {
         self.by_name.get(name).copied().unwrap_or(self.default)

@@ -13,7 +13,7 @@ const HEIGHT: u32 = 64;
 /// A checkered, shaded picture: edges, gradients and flat parts.
 fn scene() -> Vec<u8> {
     let pixel = |x: u32, y: u32| {
-        let checker = if (x / 8 + y / 8) % 2 == 0 { 60 } else { 0 };
+        let checker = if (x / 8 + y / 8).is_multiple_of(2) { 60 } else { 0 };
         let disc = if (x as i32 - 48).pow(2) + (y as i32 - 32).pow(2) < 400 { 80 } else { 0 };
         [(40 + checker + x / 2) as u8, (50 + disc + y) as u8, (90 + checker / 2) as u8, 255]
     };
@@ -179,6 +179,18 @@ fn measure_goldens_toml_inherits_from_its_default() {
     assert_eq!(goldens.lane(false, "Mesa 25.0.7 (LLVM 15.0.6)"), GoldenLane::Flip);
     assert_eq!(Goldens::default().lane(true, ""), GoldenLane::Flip);
     assert_eq!(Goldens::parse("", Path::new("goldens.toml")).expect("all has a default"), Goldens::default());
+}
+
+#[test]
+fn measure_blessing_keeps_all_but_the_driver() {
+    let driver = |text: &str| {
+        Goldens::parse(text, Path::new("goldens.toml")).expect("it is well-formed").software_driver.expect("it is set")
+    };
+    let rest = "[default] # strict\nflip_mean = 0.02\n";
+    let blessed = Goldens::with_software_driver(rest, "Mesa 25 \"x\" \\");
+    assert_eq!((driver(&blessed).as_str(), blessed.ends_with(rest)), ("Mesa 25 \"x\" \\", true));
+    let blessed = Goldens::with_software_driver(&format!("# who drew\n{blessed}"), "Mesa 26");
+    assert_eq!(blessed, format!("# who drew\nsoftware_driver = \"Mesa 26\"\n{rest}"));
 }
 
 #[test]

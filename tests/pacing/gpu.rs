@@ -100,7 +100,7 @@ fn pacing_gpu_a_wait_returns_only_when_the_work_is_done() {
 #[test]
 fn pacing_gpu_another_devices_submission_is_an_error_not_a_hang() {
     let (busy, idle) = (gpu(wgpu::Backends::PRIMARY), gpu(wgpu::Backends::PRIMARY));
-    let last = (0..4).map(|_| busy.queue.submit([])).last().expect("four submits");
+    let last = (0..4).map(|_| busy.queue.submit([])).next_back().expect("four submits");
     for wait in FrameWait::ALL {
         let error = DeviceWaiter::new(&idle.device, *wait).wait(&last).expect_err("it was never submitted there");
         let message = error.to_string();
@@ -157,4 +157,25 @@ fn pacing_gpu_waiting_before_submit_books_the_gpus_time_as_wait() {
     };
     let (wait_ns, submit_ns) = (median(&mut waits_ns), median(&mut submits_ns));
     assert!(submit_ns < wait_ns, "submit {submit_ns} ns, wait {wait_ns} ns");
+}
+
+#[test]
+fn pacing_gpu_a_destroyed_device_ends_every_wait() {
+    let gpu = gpu(wgpu::Backends::PRIMARY);
+    let pipeline = work(&gpu);
+    for wait in FrameWait::ALL {
+        let mut waiter = DeviceWaiter::new(&gpu.device, *wait);
+        let mut ring = InFlightRing::new(2);
+        for _ in 0..2 {
+            ring.wait_for_slot(&mut waiter).expect("the device is well");
+            ring.push(submit_work(&gpu, &pipeline)).expect("a slot was waited for");
+        }
+        if *wait == FrameWait::Spin {
+            gpu.device.destroy();
+        }
+        // What was submitted is finished or given up; neither may hang or panic.
+        let drained = ring.drain(&mut waiter);
+        println!("{wait}: {drained:?}");
+        assert!(drained.is_err() || ring.n_in_flight() == 0);
+    }
 }

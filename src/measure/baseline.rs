@@ -1,0 +1,80 @@
+//! Baselines: recorded runs, one for each machine and scene.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{RunFile, RunFileError, WriteError, environment::slug};
+
+/// `<root>/<machine>/<scene>.json`, for the machine and scene of `run`; see [`machine_key`](super::machine_key).
+pub fn baseline_path(root: &Path, run: &RunFile) -> PathBuf {
+    // A scene may be a path; what its file is called is name enough.
+    let scene = Path::new(&run.scene).file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
+    let scene = slug(&scene);
+    let scene = if scene.is_empty() { "scene" } else { &scene };
+    root.join(run.machine_key()).join(format!("{scene}.json"))
+}
+
+/// The Baseline below `root` for the machine and scene of `run`; `None` where none is recorded.
+///
+/// # Errors
+/// [`RunFileError`] for one that is there and can't be used.
+pub fn read_baseline(root: &Path, run: &RunFile) -> Result<Option<RunFile>, RunFileError> {
+    match RunFile::read(&baseline_path(root, run)) {
+        Ok(baseline) => Ok(Some(baseline)),
+        Err(RunFileError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// A run that can't be recorded as a Baseline.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// It did not reach its end.
+    #[error("an interrupted run of `{scene}` is no Baseline: let it run to its end")]
+    Incomplete {
+        /// The run's scene.
+        scene: String,
+    },
+    /// Its timings are void.
+    #[error("a void run of `{scene}` is no Baseline: {reason}")]
+    Void {
+        /// The run's scene.
+        scene: String,
+        /// Why they are.
+        reason: String,
+    },
+    /// It measured nothing.
+    #[error("a run of `{scene}` without any line is no Baseline: measure at least one frame")]
+    Empty {
+        /// The run's scene.
+        scene: String,
+    },
+    /// The file can't be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+/// Records `run`, without the value of each frame, as the Baseline of its machine and scene below `root`; gives the file.
+///
+/// # Errors
+/// [`RecordError`]: the run is interrupted, void or empty, or the file can't be written. An older Baseline then stays.
+pub fn record_baseline(root: &Path, run: &RunFile) -> Result<PathBuf, RecordError> {
+    let scene = || run.scene.clone();
+    if let Some(reason) = &run.void_reason {
+        return Err(RecordError::Void { scene: scene(), reason: reason.clone() });
+    }
+    if !run.complete {
+        return Err(RecordError::Incomplete { scene: scene() });
+    }
+    if run.lines.is_empty() {
+        return Err(RecordError::Empty { scene: scene() });
+    }
+    let path = baseline_path(root, run);
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|source| WriteError { path: folder.to_owned(), source })?;
+    }
+    run.clone().without_samples().write(&path)?;
+    Ok(path)
+}

@@ -1,0 +1,171 @@
+//! From a run file to what a person or a program reads: the terminal table and its JSON.
+//!
+//! Everything here is a function of the run, its Baseline and the Budgets; nothing is measured and nothing printed.
+
+mod format;
+mod table;
+
+pub use format::format_value;
+
+use serde_json::{Value, json};
+
+use crate::measure::{Budget, BudgetOutcome, BudgetVerdict, Comparison, RunFile, compare, judge_budgets};
+
+/// A run, beside its Baseline where there is one, and judged against Budgets.
+#[derive(Clone, Debug)]
+pub struct Report<'a> {
+    /// The run.
+    pub run: &'a RunFile,
+    /// Its Baseline.
+    pub baseline: Option<&'a RunFile>,
+    /// The run beside the Baseline.
+    pub comparison: Option<Comparison>,
+    /// The Budgets, judged.
+    pub budgets: Vec<BudgetOutcome>,
+}
+
+impl<'a> Report<'a> {
+    /// Compares and judges `run`.
+    pub fn new(run: &'a RunFile, baseline: Option<&'a RunFile>, budgets: &[Budget]) -> Self {
+        let comparison = baseline.map(|baseline| compare(run, baseline));
+        Self { run, baseline, comparison, budgets: judge_budgets(run, budgets) }
+    }
+
+    /// Whether a Budget is breached.
+    pub fn has_breach(&self) -> bool {
+        self.budgets.iter().any(|outcome| outcome.verdict == BudgetVerdict::Breach)
+    }
+
+    /// The report for a terminal; with `colour`, verdicts are coloured by ANSI escapes. Ends with a line break.
+    pub fn to_text(&self, colour: bool) -> String {
+        let mut text = self.heading().join("\n");
+        text.push('\n');
+        if self.run.lines.is_empty() {
+            text.push_str("no line was measured\n");
+        } else {
+            text.push_str(&table::lines_table(self, colour));
+            text.push('\n');
+        }
+        for note in self.notes() {
+            text.push_str(&note);
+            text.push('\n');
+        }
+        text
+    }
+
+    /// The same as one JSON document: the run without its samples, comparison, Budgets and notes.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "schema": "praxis.report/1",
+            "run": self.run.clone().without_samples(),
+            "comparison": self.comparison,
+            "budgets": self.budgets,
+            "notes": self.notes(),
+        })
+    }
+
+    /// What was measured, on what, and how.
+    fn heading(&self) -> Vec<String> {
+        let run = self.run;
+        let (adapter, machine) = (&run.adapter, &run.machine);
+        let mut heading = vec![format!("{}: {}", run.scene, counted(run.n_frames, "frame"))];
+        let known =
+            |parts: &[&str]| parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(", ");
+        let drawn_by = known(&[&adapter.name, &adapter.backend, &adapter.driver_info]);
+        if !drawn_by.is_empty() {
+            heading.push(format!("adapter: {drawn_by}"));
+        }
+        if machine.n_cores > 0 {
+            let n_cores = counted(u64::from(machine.n_cores), "core");
+            heading.push(format!("machine: {}", known(&[&machine.cpu, &n_cores, &machine.os])));
+        }
+        let settings: Vec<String> =
+            run.settings.iter().map(|(name, value)| format!("{name} {}", plain(value))).collect();
+        if !settings.is_empty() {
+            heading.push(format!("settings: {}", settings.join(", ")));
+        }
+        heading
+    }
+
+    /// What a reader has to know besides the numbers, worst first.
+    fn notes(&self) -> Vec<String> {
+        let run = self.run;
+        let mut notes = Vec::new();
+        if let Some(reason) = &run.void_reason {
+            notes.push(format!("VOID: {reason}; the timings are of the wrong work and nothing is judged"));
+        }
+        if !run.complete {
+            notes.push(format!("INCOMPLETE: the run was interrupted after {}", counted(run.n_frames, "frame")));
+        }
+        if !run.has_gpu_times() {
+            let why = match run.adapter.timestamp_period_ns {
+                None => "this adapter gave no timestamps",
+                Some(_) => "no timestamp could be used",
+            };
+            notes.push(format!("no GPU times: {why}, so only CPU lines are shown"));
+        }
+        if run.counts.timestamps_bad > 0 {
+            let faults = run.counts.timestamp_faults;
+            notes.push(format!(
+                "{} can't be true and are in no line: {} not written, {} reversed, {} wrapped, {} absurd",
+                counted(run.counts.timestamps_bad, "GPU time"),
+                faults.zero,
+                faults.reversed,
+                faults.wrapped,
+                faults.absurd
+            ));
+        }
+        for outcome in self.budgets.iter().filter(|outcome| outcome.value.is_none()) {
+            let budget = &outcome.budget;
+            notes.push(format!("Budget not judged: the run has no line {} ({})", budget.line, budget.statistic.name()));
+        }
+        if !run.counts.cores.is_empty() {
+            let counts = &run.counts;
+            notes.push(format!(
+                "frames started on {}, {}",
+                counted(counts.cores.len() as u64, "core"),
+                counted(counts.migrations, "migration")
+            ));
+        }
+        if run.counts.missed > 0 {
+            notes.push(format!("{} missed the deadline", counted(run.counts.missed, "frame")));
+        }
+        notes.extend(run.warnings.iter().map(|warning| format!("warning: {warning}")));
+        notes.extend(self.baseline_notes());
+        notes
+    }
+
+    fn baseline_notes(&self) -> Vec<String> {
+        let (Some(comparison), Some(baseline)) = (&self.comparison, self.baseline) else { return Vec::new() };
+        let mut notes = Vec::new();
+        if let Some(reason) = &baseline.void_reason {
+            notes.push(format!("the Baseline is void: {reason}"));
+        }
+        if !baseline.complete {
+            notes.push(format!("the Baseline was interrupted after {}", counted(baseline.n_frames, "frame")));
+        }
+        for mismatch in &comparison.mismatches {
+            let (run, baseline) = (plain(&mismatch.run), plain(&mismatch.baseline));
+            notes.push(format!("not as the Baseline: {} is {run}, there {baseline}", mismatch.field));
+        }
+        if !comparison.only_in_baseline.is_empty() {
+            notes.push(format!("only in the Baseline: {}", comparison.only_in_baseline.join(", ")));
+        }
+        notes
+    }
+}
+
+/// `1 frame`, `2 frames`.
+fn counted(n: u64, thing: &str) -> String {
+    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
+}
+
+/// A value as text, strings without quotes.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) if text.is_empty() => "unset".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Null => "unset".to_owned(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,7 @@
+//! `measure` as other programs see it. One binary, since each links all of wgpu.
+
+mod baseline;
+mod compare;
+mod log;
+mod picture;
+mod run_file;

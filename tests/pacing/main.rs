@@ -1,0 +1,4 @@
+//! `pacing` as other programs see it. One binary, since each links all of wgpu.
+
+mod gpu;
+mod ring;
