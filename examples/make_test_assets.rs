@@ -65,8 +65,8 @@ fn cornell() -> GltfFile {
     };
     let white = [0.73, 0.71, 0.68];
     let wall = file.add_geometry(&quad(Vec3::ZERO, Vec3::X, Vec3::Y, 1.0));
-    let walls: [(&str, [f32; 3], [f32; 3], [f32; 4]); 5] = [
-        ("back", white, [0.0, 1.0, -1.0], [0.0, 0.0, 0.0, 1.0]),
+    let walls = [
+        ("back", white, [0.0, 1.0, -1.0], turn(Vec3::X, 0.0)),
         ("floor", white, [0.0, 0.0, 0.0], turn(Vec3::X, -0.25)),
         ("ceiling", white, [0.0, 2.0, 0.0], turn(Vec3::X, 0.25)),
         ("left", [0.63, 0.06, 0.05], [-1.0, 1.0, 0.0], turn(Vec3::Y, 0.25)),
