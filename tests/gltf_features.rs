@@ -1,5 +1,6 @@
 //! One small glTF document per feature, built here, and what the importer makes of it.
 
+use std::f32::consts::FRAC_1_SQRT_2;
 use std::path::Path;
 
 use glam::{Affine3A, Vec3};
@@ -303,7 +304,7 @@ fn nodes_multiply_matrices_and_mirrored_scales() {
     doc.json["nodes"] = json!([
         { "children": [1, 2], "translation": [10, 0, 0], "scale": [-1, 1, 1] },
         { "mesh": 0, "matrix": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 2, 3, 4, 1] },
-        { "mesh": 0, "rotation": [0, 0.70710678, 0, 0.70710678] },
+        { "mesh": 0, "rotation": [0, FRAC_1_SQRT_2, 0, FRAC_1_SQRT_2] },
     ]);
     let mut scene = doc.load().unwrap();
     assert_eq!(scene.assets.meshes.len(), 1, "nodes share the mesh");
