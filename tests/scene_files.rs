@@ -41,7 +41,7 @@ fn the_small_scenes_load_without_warnings() {
         assert!(scene_names(scenes_dir()).iter().any(|known| known == name));
     }
     let mut cornell = load("cornell").unwrap();
-    assert_eq!(count::<PointLight>(&mut cornell), 2);
+    assert_eq!(count::<PointLight>(&mut cornell), 4);
     assert!(cornell.sun().direction().y < 0.0, "the sun is below the horizon");
 }
 
