@@ -105,7 +105,11 @@ impl Gpu {
             return Err(GpuError::MissingFeatures { adapter: info.name, missing });
         }
         let asked = REQUIRED.iter().chain(WANTED).fold(wgpu::Features::empty(), |all, &one| all | one);
-        let features = asked & adapter.features();
+        let mut features = asked & adapter.features();
+        if options.is_noop {
+            // The no-op adapter says of each format that it can do nothing.
+            features.remove(wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES);
+        }
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("praxis::gpu::Gpu::device"),
             required_features: features,
@@ -226,7 +230,7 @@ fn limits(adapter: &wgpu::Limits, is_noop: bool) -> wgpu::Limits {
         max_samplers_per_shader_stage: 256,
         max_storage_buffers_per_shader_stage: 32,
         max_buffers_and_acceleration_structures_per_shader_stage: 64,
-        max_buffer_size: 2 << 30,
+        max_buffer_size: 1 << 30,
         max_storage_buffer_binding_size: 1 << 30,
         ..wgpu::Limits::default()
     }
