@@ -317,6 +317,33 @@ fn nodes_multiply_matrices_and_mirrored_scales() {
 }
 
 #[test]
+fn skinned_meshes_stand_where_their_joints_are() {
+    let mut doc = Doc::new();
+    let positions = doc.positions(&[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
+    let joints = doc.accessor(&[0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0], 5121, "VEC4", 3);
+    let weights = doc.floats(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.5, 0.5, 0.0, 0.0], "VEC4", 4);
+    let mut bind = [glam::Mat4::IDENTITY.to_cols_array(), glam::Mat4::from_translation(Vec3::NEG_X).to_cols_array()];
+    let inverse_binds = doc.floats(bind.as_flattened_mut(), "MAT4", 16);
+    doc.primitive(json!({ "attributes": { "POSITION": positions, "JOINTS_0": joints, "WEIGHTS_0": weights } }));
+    doc.json["skins"] = json!([{ "joints": [1, 2], "inverseBindMatrices": inverse_binds }]);
+    // The mesh's own node is far away, which must not matter; joint 1 is lifted from where it was bound, (1, 0, 0).
+    doc.json["nodes"] = json!([
+        { "mesh": 0, "skin": 0, "translation": [50, 0, 0] }, { "children": [2], "translation": [0, 0, 3] },
+        { "translation": [1, 4, 0] },
+    ]);
+    doc.json["scenes"] = json!([{ "nodes": [0, 1] }]);
+    let scene = doc.load().unwrap();
+    assert_eq!(only_mesh(&scene).positions, [[0.0, 0.0, 3.0], [1.0, 4.0, 3.0], [0.0, 3.0, 3.0]]);
+    assert_eq!(scene.bounds().max.x, 1.0);
+    assert!(scene.warnings()[0].contains("skins"));
+    // A joint that the skin does not have.
+    let offset = doc.json["bufferViews"][1]["byteOffset"].as_u64().unwrap() as usize;
+    doc.bin[offset] = 7;
+    let error = doc.load().err().unwrap().to_string();
+    assert!(error.contains("joint 7"), "{error}");
+}
+
+#[test]
 fn cameras_and_lights_are_found_where_they_hang() {
     let mut doc = Doc::new();
     doc.json["extensionsUsed"] = json!(["KHR_lights_punctual"]);

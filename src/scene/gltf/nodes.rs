@@ -13,6 +13,8 @@ pub(super) struct Forest {
     pub parent: Vec<Option<usize>>,
     /// `parent_from_local` of each node.
     pub local: Vec<Affine3A>,
+    /// `file_from_local` of each node.
+    world: Vec<Affine3A>,
     /// All nodes, parents before children.
     order: Vec<usize>,
 }
@@ -34,7 +36,19 @@ impl Forest {
         }
         let order = parents_first(nodes, &parent)?;
         let local = (0..nodes.len()).map(|node_idx| local_transform(document, node_idx, warnings));
-        Ok(Self { local: local.collect::<Result<_, _>>()?, parent, order })
+        let local = local.collect::<Result<Vec<_>, _>>()?;
+        let mut world = local.clone();
+        for &node_idx in &order {
+            if let Some(parent) = parent[node_idx] {
+                world[node_idx] = world[parent] * local[node_idx];
+            }
+        }
+        Ok(Self { parent, local, world, order })
+    }
+
+    /// `file_from_local` of a node.
+    pub fn world(&self, node_idx: usize) -> Affine3A {
+        self.world[node_idx]
     }
 
     /// The nodes that the file's default scene (or the first, or all roots) starts from.
