@@ -128,7 +128,7 @@ pub struct CaptureArgs {
     #[arg(long, default_value_t = 0)]
     pub frame: u32,
     /// Where --check saves pictures that differ [default: goldens/failed]
-    #[arg(long, value_name = "DIR", requires = "check")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["bless", "out"])]
     pub failed: Option<PathBuf>,
     /// Results of --check or --bless as JSON on stdout
     #[arg(long, conflicts_with = "out")]
