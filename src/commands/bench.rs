@@ -119,7 +119,7 @@ fn describe_run(
     run.machine = describe_machine();
     run.adapter = describe_adapter(session, submit);
     run.settings = describe_settings(session, stage, frame_loop);
-    run.set_bad_timestamps(outcome.bad_timestamps.clone());
+    run.set_bad_timestamps(outcome.bad_timestamps);
     run.warnings.extend(stage.scene.warnings().iter().cloned());
     if !session.gpu.has_timestamps() {
         run.warnings.push("the adapter has no timestamps: only CPU lines were measured".into());

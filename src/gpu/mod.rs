@@ -3,6 +3,7 @@
 mod device;
 mod error;
 mod factory;
+mod pipeline_cache;
 mod readback;
 mod timestamps;
 mod upload;
@@ -10,6 +11,7 @@ mod upload;
 pub use device::{Gpu, GpuOptions, REQUIRED_FEATURES, WANTED_FEATURES, adapters, choose_adapter, instance};
 pub use error::GpuError;
 pub use factory::Factory;
+pub use pipeline_cache::PipelineCache;
 pub use readback::{Readback, read_buffer};
 pub use timestamps::GpuTimestamps;
 pub use upload::{UploadRing, UploadSlice};
