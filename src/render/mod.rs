@@ -129,6 +129,11 @@ impl Renderer {
         self.n_submitted - 1
     }
 
+    /// Submissions so far.
+    pub fn n_submitted(&self) -> u64 {
+        self.n_submitted
+    }
+
     /// Ticks (begin, end) of each of [`PASSES`] for a submission that has been waited on, each to be read once; `None` where
     /// the adapter has no timestamps.
     pub fn read_timestamps(&self, submission: u64, ticks: &mut Vec<(u64, u64)>) -> Option<Result<f32, GpuError>> {
