@@ -4,6 +4,7 @@ mod device;
 mod error;
 mod factory;
 mod readback;
+mod surface;
 mod timestamps;
 mod upload;
 
@@ -11,5 +12,6 @@ pub use device::{Gpu, GpuOptions, adapters, instance};
 pub use error::GpuError;
 pub use factory::Factory;
 pub use readback::{Readback, read_buffer};
+pub use surface::{Acquired, NoTexture, SurfaceError, WindowSurface};
 pub use timestamps::GpuTimestamps;
 pub use upload::{UploadRing, UploadSlice};
