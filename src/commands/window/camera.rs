@@ -7,12 +7,14 @@ use praxis::scene::{CameraView, Projection};
 
 /// Radians of turning for a drag across the window's height.
 const TURN_PER_HEIGHT: f32 = 3.0;
+/// Radians of looking for a pixel: a mouse's own moves know no window.
+const LOOK_PER_PX: f32 = 0.0025;
 /// The distance's factor for one notch of the wheel towards the target.
 const DOLLY_PER_NOTCH: f32 = 0.87;
 /// The fly speed's factor for one notch.
 const SPEED_PER_NOTCH: f32 = 1.25;
 /// Fly speed in scene radii a second, at first.
-const RADII_PER_SECOND: f32 = 0.12;
+const RADII_PER_SECOND: f32 = 0.2;
 /// Fly speed's factor with shift.
 const FAST: f32 = 5.0;
 /// Least world-up part of the camera's up axis: keeps orbits and looks from tipping over the pole.
@@ -83,13 +85,13 @@ impl ViewerCamera {
     /// Turns about the target by a drag of `drag_px` in a window `height_px` high: what is dragged follows.
     pub fn orbit(&mut self, drag_px: Vec2, height_px: f32) {
         let target = self.target();
-        self.turn(turning(drag_px, height_px));
+        self.turn(-drag_px * (TURN_PER_HEIGHT / height_px.max(1.0)));
         self.world_from_view.translation = target + self.backward() * self.target_distance;
     }
 
     /// Turns in place by a move of the mouse of `move_px`.
-    pub fn look(&mut self, move_px: Vec2, height_px: f32) {
-        self.turn(turning(move_px, height_px));
+    pub fn look(&mut self, move_px: Vec2) {
+        self.turn(-move_px * LOOK_PER_PX);
     }
 
     /// Shifts sideways so that what lies at the target's distance follows a drag of `drag_px`.
@@ -199,10 +201,6 @@ fn finite_or_identity(world_from_view: Affine3A) -> Affine3A {
 fn usable_radius(bounds: &Aabb) -> f32 {
     let radius = bounds.radius();
     if radius.is_finite() && radius > 0.0 { radius } else { 1.0 }
-}
-
-fn turning(drag_px: Vec2, height_px: f32) -> Vec2 {
-    -drag_px * (TURN_PER_HEIGHT / height_px.max(1.0))
 }
 
 #[cfg(test)]
@@ -335,11 +333,11 @@ mod tests {
     fn window_looking_turns_in_place() {
         let mut camera = camera();
         let eye = camera.world_from_view.translation;
-        camera.look(Vec2::new(50.0, -20.0), HEIGHT_PX);
+        camera.look(Vec2::new(50.0, -20.0));
         assert_eq!(camera.world_from_view.translation, eye);
         assert!(-camera.backward().x > 0.0, "to the right");
         for _ in 0..10_000 {
-            camera.look(Vec2::new(3.1, 0.7), HEIGHT_PX);
+            camera.look(Vec2::new(3.1, 0.7));
         }
         assert_rigid(&camera);
     }

@@ -174,10 +174,15 @@ impl Controls {
     /// speed changed.
     pub fn apply(&mut self, camera: &mut ViewerCamera, elapsed_s: f32, height_px: f32) -> bool {
         let take = std::mem::take::<Vec2>;
-        let moves = [take(&mut self.orbit_px), take(&mut self.pan_px), take(&mut self.look_px)];
-        let turns: [fn(&mut ViewerCamera, Vec2, f32); 3] = [ViewerCamera::orbit, ViewerCamera::pan, ViewerCamera::look];
-        for (turn, moved) in turns.into_iter().zip(moves).filter(|(_, moved)| *moved != Vec2::ZERO) {
-            turn(camera, moved, height_px);
+        let (orbit_px, pan_px, look_px) = (take(&mut self.orbit_px), take(&mut self.pan_px), take(&mut self.look_px));
+        if orbit_px != Vec2::ZERO {
+            camera.orbit(orbit_px, height_px);
+        }
+        if pan_px != Vec2::ZERO {
+            camera.pan(pan_px, height_px);
+        }
+        if look_px != Vec2::ZERO {
+            camera.look(look_px);
         }
         let n_notches = std::mem::take(&mut self.n_notches);
         let changes_speed = n_notches != 0.0 && self.mode == Mode::Fly;

@@ -37,7 +37,6 @@ pub struct Panels {
 struct Row {
     name: String,
     is_heading: bool,
-    last: String,
     median: String,
     p95: String,
 }
@@ -67,11 +66,11 @@ impl Panels {
             let kind = LineKind::of(&name);
             let is_main_thread = matches!(kind, LineKind::Stage | LineKind::Frame) && !kind.is_gpu(&name);
             let time = |ns: f64| format_value(ns, Unit::Nanoseconds);
-            let [last, median, p95] = match recent.summary(line_idx) {
-                Some(summary) => [time(summary.last as f64), time(summary.median), time(summary.p95)],
-                None => ["-", "-", "-"].map(str::to_owned),
+            let [median, p95] = match recent.summary(line_idx) {
+                Some(summary) => [time(summary.median), time(summary.p95)],
+                None => ["-", "-"].map(str::to_owned),
             };
-            let row = Row { is_heading: kind == LineKind::Frame, name, last, median, p95 };
+            let row = Row { is_heading: kind == LineKind::Frame, name, median, p95 };
             self.columns[usize::from(!is_main_thread)].push(row);
         }
         self.bad = recent.bad_timestamps().total();
@@ -112,10 +111,9 @@ impl Panels {
         }
         ui.add_space(3.0);
         ui.horizontal_top(|ui| {
-            for (column_idx, rows) in self.columns.iter().enumerate() {
-                table(ui, column_idx, rows);
-                ui.add_space(6.0);
-            }
+            table(ui, &self.columns[0]);
+            ui.add_space(10.0);
+            table(ui, &self.columns[1]);
         });
         ui.add_space(3.0);
         self.graph(ui);
@@ -144,31 +142,27 @@ impl Panels {
     }
 }
 
-fn table(ui: &mut egui::Ui, column_idx: usize, rows: &[Row]) {
-    egui::Grid::new(("lines", column_idx)).num_columns(4).spacing([8.0, 1.0]).min_col_width(0.0).show(ui, |ui| {
-        for heading in ["", "last", "median", "p95"] {
-            right(ui, text(heading).color(Color32::GRAY));
-        }
-        ui.end_row();
+fn table(ui: &mut egui::Ui, rows: &[Row]) {
+    ui.vertical(|ui| {
+        let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
+        let mut line = |[name, median, p95]: [&str; 3], color| {
+            let columns = format!("{name:width$}{median:>10}{p95:>10}");
+            ui.add(egui::Label::new(text(&columns).color(color)).extend());
+        };
+        line(["", "median", "p95"], Color32::GRAY);
         for row in rows {
             let color = if row.is_heading { Color32::WHITE } else { Color32::from_gray(190) };
-            ui.add(egui::Label::new(text(&row.name).color(color)).extend());
-            for value in [&row.last, &row.median, &row.p95] {
-                right(ui, text(value).color(color));
-            }
-            ui.end_row();
+            line([&row.name, &row.median, &row.p95], color);
         }
     });
 }
 
 fn help(ui: &mut egui::Ui) {
-    egui::Grid::new("keys").num_columns(2).spacing([12.0, 2.0]).show(ui, |ui| {
-        for (key, meaning) in HELP {
-            ui.add(egui::Label::new(text(key).color(Color32::WHITE)).extend());
-            ui.add(egui::Label::new(text(meaning).color(Color32::from_gray(200))).extend());
-            ui.end_row();
-        }
-    });
+    ui.spacing_mut().item_spacing.y = 1.0;
+    let width = HELP.iter().map(|(key, _)| key.len()).max().unwrap_or(0) + 2;
+    for (key, meaning) in HELP {
+        ui.add(egui::Label::new(text(&format!("{key:width$}{meaning}")).color(Color32::from_gray(220))).extend());
+    }
 }
 
 fn panel(name: &str, ctx: &egui::Context, corner: Align2, contents: impl FnOnce(&mut egui::Ui)) {
@@ -182,10 +176,6 @@ fn panel(name: &str, ctx: &egui::Context, corner: Align2, contents: impl FnOnce(
             frame.show(ui, contents);
         },
     );
-}
-
-fn right(ui: &mut egui::Ui, text: RichText) {
-    ui.with_layout(egui::Layout::right_to_left(egui::Align::Min), |ui| ui.add(egui::Label::new(text).extend()));
 }
 
 fn text(text: &str) -> RichText {

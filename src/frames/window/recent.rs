@@ -73,11 +73,9 @@ pub struct RecentLine {
     n_pushed: usize,
 }
 
-/// A line in three numbers, in nanoseconds.
+/// A line in two numbers, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RecentSummary {
-    /// The last sample.
-    pub last: u64,
     /// The middle of the last [`N_RECENT`].
     pub median: f64,
     /// What 95% of them stay below.
@@ -167,14 +165,12 @@ impl RecentFrames {
         &self.lines[line as usize]
     }
 
-    /// Line `line_idx` of [`Self::lines`] in three numbers; `None` without samples.
+    /// Line `line_idx` of [`Self::lines`] in two numbers; `None` without samples.
     pub fn summary(&mut self, line_idx: usize) -> Option<RecentSummary> {
-        let line = &self.lines[line_idx];
-        let last = line.samples().next_back()?;
         self.sorted.clear();
-        self.sorted.extend_from_slice(&line.samples);
+        self.sorted.extend_from_slice(&self.lines[line_idx].samples);
         self.sorted.sort_unstable();
-        Some(RecentSummary { last, median: quantile(&self.sorted, 0.5)?, p95: quantile(&self.sorted, 0.95)? })
+        Some(RecentSummary { median: quantile(&self.sorted, 0.5)?, p95: quantile(&self.sorted, 0.95)? })
     }
 
     /// Frames a second over the last second, or over what there is.
@@ -231,7 +227,7 @@ mod tests {
             frames.push(WindowLine::FrameTime, if sample == 0 { 1_000_000 } else { 1_000 + sample });
         }
         let summary = frames.summary(WindowLine::FrameTime as usize).expect("240 samples");
-        assert_eq!(summary, RecentSummary { last: 1_240, median: 1_120.5, p95: 1_228.05 });
+        assert_eq!(summary, RecentSummary { median: 1_120.5, p95: 1_228.05 });
     }
 
     #[test]
@@ -260,8 +256,11 @@ mod tests {
         frames.gpu_frame = Some(0);
         frames.passes = vec![Some(1), None, Some(2)];
         frames.push_ticks(&[(100, 150), (0, 0), (160, 260)], 2.0);
-        let last = |frames: &mut RecentFrames, idx| frames.summary(idx).map(|summary| summary.last);
-        assert_eq!((0..3).map(|idx| last(&mut frames, idx)).collect::<Vec<_>>(), [Some(320), Some(100), Some(200)]);
+        let median = |frames: &mut RecentFrames, idx| frames.summary(idx).map(|summary| summary.median);
+        assert_eq!(
+            (0..3).map(|idx| median(&mut frames, idx)).collect::<Vec<_>>(),
+            [Some(320.0), Some(100.0), Some(200.0)]
+        );
         frames.push_ticks(&[(100, 0), (0, 0), (260, 160)], 2.0);
         assert_eq!((frames.bad_timestamps().zero, frames.bad_timestamps().reversed), (1, 1));
         assert_eq!(frames.lines()[1].samples().count(), 1);
