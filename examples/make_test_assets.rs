@@ -65,8 +65,8 @@ fn cornell() -> GltfFile {
     };
     let white = [0.73, 0.71, 0.68];
     let wall = file.add_geometry(&quad(Vec3::ZERO, Vec3::X, Vec3::Y, 1.0));
-    let walls: [(&str, [f32; 3], [f32; 3], [f32; 4]); 5] = [
-        ("back", white, [0.0, 1.0, -1.0], [0.0, 0.0, 0.0, 1.0]),
+    let walls = [
+        ("back", white, [0.0, 1.0, -1.0], turn(Vec3::X, 0.0)),
         ("floor", white, [0.0, 0.0, 0.0], turn(Vec3::X, -0.25)),
         ("ceiling", white, [0.0, 2.0, 0.0], turn(Vec3::X, 0.25)),
         ("left", [0.63, 0.06, 0.05], [-1.0, 1.0, 0.0], turn(Vec3::Y, 0.25)),
@@ -118,9 +118,9 @@ fn alpha() -> GltfFile {
         })
     };
 
-    let floor = file.add_mesh("floor", &card, textured("floor", checker, json!({ "scale": [6.0, 4.0] })));
+    let floor = file.add_mesh("floor", &card, textured("floor", checker, json!({ "scale": [7.0, 5.0] })));
     file.add_node(
-        json!({ "name": "floor", "mesh": floor, "rotation": turn(Vec3::X, -0.25), "scale": [6.0, 4.0, 1.0] }),
+        json!({ "name": "floor", "mesh": floor, "rotation": turn(Vec3::X, -0.25), "scale": [7.0, 5.0, 1.0] }),
     );
 
     let mut leaves = textured("leaves", leaf, json!({}));
@@ -323,14 +323,14 @@ fn leaf(size_px: u32) -> RgbaImage {
         let p = Vec2::new(uv.x * 2.0 - 1.0, 1.0 - uv.y * 2.0);
         let stem = if p.y < 0.75 { 0.03 - p.x.abs() } else { -1.0 };
         let mut inside = stem;
-        for idx in 0..4 {
-            let y = -0.75 + 0.42 * idx as f32;
-            let length = 0.55 - 0.08 * idx as f32;
+        for idx in 0..6 {
+            let y = -0.8 + 0.28 * idx as f32;
+            let length = 0.62 - 0.07 * idx as f32;
             for side in [-1.0, 1.0] {
                 let along = Vec2::new(side * 0.8, 0.6);
                 let from_stem = p - Vec2::new(0.0, y);
                 let (t, across) = (from_stem.dot(along) / length, from_stem.perp_dot(along).abs());
-                let half_width = if (0.0..=1.0).contains(&t) { 0.16 * (PI * t.powf(0.8)).sin() } else { -1.0 };
+                let half_width = if (0.0..=1.0).contains(&t) { 0.105 * (PI * t.powf(0.8)).sin() } else { -1.0 };
                 inside = inside.max(half_width - across);
             }
         }

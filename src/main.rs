@@ -1,5 +1,7 @@
 //! The `praxis` program: arguments into options, options into a command, its end into an exit code.
 
+#![deny(unsafe_code)]
+
 mod cli;
 mod commands;
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use praxis::scene::motion::Motion;
 use praxis::scene::{Camera, LoadOptions, MeshInstance, PointLight, Projection, Scene, SceneError, Slot, scene_names};
 
 fn options() -> LoadOptions {
@@ -41,7 +42,7 @@ fn the_small_scenes_load_without_warnings() {
         assert!(scene_names(scenes_dir()).iter().any(|known| known == name));
     }
     let mut cornell = load("cornell").unwrap();
-    assert_eq!(count::<PointLight>(&mut cornell), 2);
+    assert_eq!(count::<PointLight>(&mut cornell), 4);
     assert!(cornell.sun().direction().y < 0.0, "the sun is below the horizon");
 }
 
@@ -62,6 +63,23 @@ fn each_small_scene_is_within_its_camera_s_view() {
             assert!(-p.z > near && x.abs() < 0.95 && y.abs() < 0.95, "{name}: {bounds:?} at {x}, {y}");
         }
     }
+}
+
+#[test]
+fn the_documented_example_loads() {
+    let page = std::fs::read_to_string(scenes_dir().with_file_name("docs").join("scene-file.md")).unwrap();
+    let example = page.split("```ron").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
+    // Its models are made up; the box's lamp stands in for each.
+    let mut text = String::new();
+    for line in example.lines() {
+        match line.split_once("(file: ") {
+            Some((name, _)) => text += &format!("{name}(file: \"ASSETS/cornell.gltf\", node: \"lamp\"),\n"),
+            None => text += &format!("{line}\n"),
+        }
+    }
+    let scene = load_text(&text).unwrap();
+    assert_eq!((scene.default_camera(), scene.bench_camera()), ("square", "bench"));
+    assert_eq!(scene.exposure_ev100(), Some(14.0));
 }
 
 #[test]
@@ -117,6 +135,56 @@ fn motions_follow_the_frame_index() {
     assert!((angle - 30.0).abs() < 1e-2, "{angle}");
     let names: Vec<&str> = scene.system_times().iter().map(|time| time.name).collect();
     assert_eq!(names, ["move_nodes", "move_camera", "propagate_world_transforms"]);
+}
+
+#[test]
+fn a_frame_is_the_same_whatever_was_drawn_before() {
+    let text = format!(
+        "{HEAD} paths: {{\"way\": (closed: true, points: [(0, 0, 0), (10, 0, 0), (3, 1, 8)])}},
+        nodes: [
+            (model: \"box\", motion: Spin(axis: (1, 2, 3), rpm: 7), children: [
+                (model: \"box\", motion: Follow(path: \"way\", speed_mps: -1.5, offset_m: 3)),
+            ]),
+        ])"
+    );
+    let worlds = |frames: &[u32]| {
+        let mut scene = load_text(&text).unwrap();
+        frames.iter().for_each(|&frame_idx| scene.update(frame_idx));
+        (0..scene.hierarchy().len() as u32).map(|slot| *scene.hierarchy().world(slot)).collect::<Vec<_>>()
+    };
+    assert_eq!(worlds(&[7]), worlds(&[1, 900, 100_000, 3, 7]));
+    assert_ne!(worlds(&[7]), worlds(&[8]));
+}
+
+#[test]
+fn each_system_is_timed_with_the_injected_clock() {
+    /// Ticks 5 ns with each reading, so that a system between two readings takes 5.
+    fn clock_ns() -> u64 {
+        static NOW_NS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+        NOW_NS.fetch_add(5, std::sync::atomic::Ordering::Relaxed)
+    }
+    let mut scene = Scene::load("cornell", scenes_dir(), &LoadOptions { clock_ns, aspect: 1.0 }).unwrap();
+    scene.update(1);
+    assert_eq!(scene.system_times().iter().map(|time| time.ns).collect::<Vec<_>>(), [5, 5, 5]);
+}
+
+#[test]
+fn still_frames_move_nothing_and_moving_ones_only_what_hangs_below_a_mover() {
+    let mut still = load("alpha").unwrap();
+    still.update(5);
+    assert!(still.hierarchy().world_moved().is_empty());
+    let text = format!(
+        "{HEAD} nodes: [(model: \"box\"), (motion: Spin(axis: (0, 1, 0), rpm: 1), children: [(model: \"box\")]), (model: \"box\")])"
+    );
+    let mut scene = load_text(&text).unwrap();
+    scene.update(5);
+    let moved = scene.hierarchy().world_moved();
+    let movers =
+        scene.world.iter_entities().filter_map(|entity| Some((entity.get::<Motion>()?, entity.get::<Slot>()?.0)));
+    let mover = movers.map(|(_, slot)| slot).next().expect("one mover");
+    assert_eq!(moved[0], mover);
+    assert!(moved[1..].iter().all(|&slot| scene.hierarchy().parent(slot) == mover || slot > mover));
+    assert!(moved.len() < scene.hierarchy().len() - 2);
 }
 
 #[test]

@@ -1,5 +1,225 @@
-use super::Outcome;
+//! `praxis bench`: draws a scene's fixed frames and writes what they cost into a run folder.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Context;
+use praxis::frames::{FrameLoop, LoopOutcome};
+use praxis::measure::{
+    Adapter, Budget, Build, FrameLog, RunFile, Settings, read_baseline, record_baseline, write_atomically,
+    write_frames_csv,
+};
+use praxis::pacing::{BlockingSubmit, FrameWait, describe_machine, detect_blocking_submit};
+use praxis::report::Report;
+
+use super::session::{Session, Stage};
+use super::{Outcome, places, png, terminal};
 use crate::cli::BenchArgs;
-pub fn run(_args: &BenchArgs) -> anyhow::Result<Outcome> {
-    anyhow::bail!("to be written")
+
+const HARDWARE_FRAMES: (u32, u32) = (100, 1800);
+const SOFTWARE_FRAMES: (u32, u32) = (5, 60);
+
+/// Runs it.
+pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
+    let session = Session::open(&args.render)?;
+    let size_px = session.size_px();
+    let (warmup, frames) = if session.gpu.is_software() { SOFTWARE_FRAMES } else { HARDWARE_FRAMES };
+    let (n_warmup, n_frames) = (args.warmup.unwrap_or(warmup), args.frames.unwrap_or(frames));
+    session.note_software_defaults(&format!(
+        "measuring {n_frames} frames after {n_warmup} of warm-up at {}×{} pixels",
+        size_px[0], size_px[1]
+    ));
+    // The folder first: an hour's run that can't be saved would be lost.
+    let folder = RunFolder::create(args)?;
+    let mut stage = load_for_bench(&session, &args.scene, size_px)?;
+    let submit = detect_blocking_submit(&session.gpu.device, &session.gpu.queue)?;
+    let frame_loop = FrameLoop {
+        n_warmup,
+        n_frames,
+        first_frame: 0,
+        wait: session.wait(FrameWait::for_benchmark(session.gpu.info.device_type)),
+        n_frames_in_flight: args.render.frames_in_flight as usize,
+        submit_blocks: submit.blocks,
+    };
+
+    let mut log = FrameLog::with_capacity(n_frames as usize);
+    let outcome = measure(&session, &mut stage, &frame_loop, &mut log)?;
+    log.truncate(outcome.n_frames as usize);
+
+    let run = describe_run(&session, &stage, &frame_loop, &submit, &log, &outcome);
+    folder.write(&run, &log, &stage.picture(&session.gpu)?)?;
+    if args.record_baseline {
+        let path = record_baseline(&places::baselines(), &run)?;
+        terminal::note(args.render.quiet, &format!("recorded the Baseline {}", path.display()));
+    }
+    print_report(args, &run)?;
+    terminal::note(args.render.quiet, &format!("wrote {}", folder.path.display()));
+    if outcome.is_interrupted {
+        anyhow::bail!(
+            "interrupted after {} of {n_frames} frames: what was measured is in {}",
+            outcome.n_frames,
+            folder.path.display()
+        );
+    }
+    Ok(Outcome::Good)
+}
+
+/// Loads the scene with the camera that benches use.
+fn load_for_bench(session: &Session, reference: &str, size_px: [u32; 2]) -> anyhow::Result<Stage> {
+    let mut stage = session.load(reference, None, size_px)?;
+    if session.args.camera.is_none() {
+        let camera = stage.scene.bench_camera().to_owned();
+        stage.scene.set_camera(&camera)?;
+    }
+    Ok(stage)
+}
+
+fn measure(
+    session: &Session,
+    stage: &mut Stage,
+    frame_loop: &FrameLoop,
+    log: &mut FrameLog,
+) -> anyhow::Result<LoopOutcome> {
+    let is_interrupted = interruption()?;
+    let bar = terminal::progress_bar(session.args.quiet, frame_loop.n_warmup + frame_loop.n_frames);
+    let outcome = stage.draw(&session.gpu, frame_loop, log, &mut |n_done| {
+        // Drawing the bar costs more than a frame: its own limit of ten times a second keeps that rare.
+        bar.set_position(u64::from(n_done));
+        !is_interrupted.load(Ordering::Relaxed)
+    })?;
+    bar.finish_and_clear();
+    Ok(outcome)
+}
+
+/// Becomes true at the first Ctrl-C or SIGTERM; the second one ends the program at once.
+fn interruption() -> anyhow::Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let seen = flag.clone();
+    ctrlc::set_handler(move || {
+        if seen.swap(true, Ordering::Relaxed) {
+            std::process::exit(1);
+        }
+    })
+    .context("could not listen for Ctrl-C")?;
+    Ok(flag)
+}
+
+fn describe_run(
+    session: &Session,
+    stage: &Stage,
+    frame_loop: &FrameLoop,
+    submit: &BlockingSubmit,
+    log: &FrameLog,
+    outcome: &LoopOutcome,
+) -> RunFile {
+    let mut run = RunFile::from_log(&stage.scene.name, log);
+    run.complete = !outcome.is_interrupted;
+    run.build = describe_build();
+    run.machine = describe_machine();
+    run.adapter = describe_adapter(session, submit);
+    run.settings = describe_settings(session, stage, frame_loop);
+    run.set_bad_timestamps(outcome.bad_timestamps);
+    run.warnings.extend(stage.scene.warnings().iter().cloned());
+    if !session.gpu.has_timestamps() {
+        run.warnings.push("the adapter has no timestamps: only CPU lines were measured".into());
+    }
+    if run.build.profile != "release" {
+        run.warnings.push("measured with a debug build: its CPU lines say little".into());
+    }
+    run
+}
+
+fn describe_build() -> Build {
+    Build {
+        version: env!("CARGO_PKG_VERSION").into(),
+        commit: option_env!("PRAXIS_COMMIT").filter(|commit| !commit.is_empty()).map(Into::into),
+        dirty: option_env!("PRAXIS_DIRTY").map(|dirty| dirty == "true"),
+        profile: if cfg!(debug_assertions) { "dev" } else { "release" }.into(),
+        target: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+        features: Vec::new(),
+    }
+}
+
+fn describe_adapter(session: &Session, submit: &BlockingSubmit) -> Adapter {
+    let info = &session.gpu.info;
+    Adapter {
+        name: info.name.clone(),
+        backend: info.backend.to_string(),
+        device_type: format!("{:?}", info.device_type),
+        driver: info.driver.clone(),
+        driver_info: info.driver_info.clone(),
+        vendor: info.vendor,
+        device: info.device,
+        timestamp_period_ns: session.gpu.has_timestamps().then(|| session.gpu.queue.get_timestamp_period()),
+        submit_blocks: Some(submit.blocks),
+    }
+}
+
+/// Every setting that could change a number.
+fn describe_settings(session: &Session, stage: &Stage, frame_loop: &FrameLoop) -> Settings {
+    let mut settings = Settings::default();
+    let [width, height] = stage.options.size_px;
+    settings
+        .set("width_px", width)
+        .set("height_px", height)
+        .set("msaa", stage.options.n_samples)
+        .set("frames", frame_loop.n_frames)
+        .set("warmup", frame_loop.n_warmup)
+        .set("wait", frame_loop.wait.to_string())
+        .set("frames_in_flight", frame_loop.n_frames_in_flight)
+        .set("camera", stage.scene.camera_name().to_owned())
+        .set("tonemap", session.args.tonemap.to_string())
+        .set("exposure_ev100", session.args.exposure.map(f64::from))
+        .set("validate", session.args.validate);
+    let counts = stage.renderer.counts();
+    settings
+        .set("scene.instances", counts.n_instances)
+        .set("scene.triangles", counts.n_triangles)
+        .set("scene.lights", counts.n_lights)
+        .set("scene.transforms", counts.n_transforms);
+    settings
+}
+
+/// Where a run is written.
+struct RunFolder {
+    path: PathBuf,
+}
+
+impl RunFolder {
+    fn create(args: &BenchArgs) -> anyhow::Result<Self> {
+        let path = args.out.clone().unwrap_or_else(|| places::runs().join(default_name(&args.scene)));
+        std::fs::create_dir_all(&path)
+            .with_context(|| format!("could not make the run folder {} (choose another with --out)", path.display()))?;
+        // Making a folder that exists succeeds in one that can't be written to.
+        tempfile::tempfile_in(&path).with_context(|| {
+            format!("could not write into the run folder {} (choose another with --out)", path.display())
+        })?;
+        Ok(Self { path })
+    }
+
+    fn write(&self, run: &RunFile, log: &FrameLog, picture: &png::Rgba) -> anyhow::Result<()> {
+        png::write(&self.path.join("final.png"), picture)?;
+        write_atomically(&self.path.join("frames.csv"), |file| write_frames_csv(log, file))?;
+        // Last: where there is a run.json, the folder is whole.
+        run.write(&self.path.join("run.json"))?;
+        Ok(())
+    }
+}
+
+/// `SCENE-YYYY-MM-DDTHH-MM-SSZ`.
+fn default_name(scene: &str) -> String {
+    let stem = Path::new(scene).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let now = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
+    format!("{stem}-{}", now.replace(':', "-"))
+}
+
+fn print_report(args: &BenchArgs, run: &RunFile) -> anyhow::Result<()> {
+    let baseline = read_baseline(&places::baselines(), run)?;
+    let report = Report::new(run, baseline.as_ref(), &Budget::m3());
+    if args.json {
+        terminal::print_json(&report.to_json())
+    } else {
+        terminal::print(&report.to_text(terminal::has_colour()))
+    }
 }

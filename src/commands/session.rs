@@ -130,6 +130,7 @@ impl Stage {
         readback.record(&mut encoder, self.renderer.picture());
         gpu.queue.submit([encoder.finish()]);
         let pixels = readback.read(gpu)?;
+        gpu.save_pipeline_cache();
         gpu.check_errors()?;
         Ok(Rgba { width_px, height_px, pixels })
     }

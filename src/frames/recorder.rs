@@ -181,6 +181,6 @@ impl<'a> Recorder<'a> {
 
     /// Timestamps that were not believed.
     pub fn bad_timestamps(&self) -> BadTimestamps {
-        self.bad.clone()
+        self.bad
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::{Factory, GpuError};
+use super::{Factory, GpuError, PipelineCache};
 
 /// Without these there is no GPU-driven path.
 const REQUIRED: &[wgpu::Features] = &[
@@ -46,6 +46,7 @@ pub struct Gpu {
     pub info: wgpu::AdapterInfo,
     /// Counted creation.
     pub factory: Factory,
+    pipeline_cache: Option<Arc<PipelineCache>>,
     errors: Arc<ErrorLog>,
 }
 
@@ -105,7 +106,11 @@ impl Gpu {
             return Err(GpuError::MissingFeatures { adapter: info.name, missing });
         }
         let asked = REQUIRED.iter().chain(WANTED).fold(wgpu::Features::empty(), |all, &one| all | one);
-        let features = asked & adapter.features();
+        let mut features = asked & adapter.features();
+        if options.is_noop {
+            // The no-op adapter says of each format that it can do nothing.
+            features.remove(wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES);
+        }
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("praxis::gpu::Gpu::device"),
             required_features: features,
@@ -117,8 +122,9 @@ impl Gpu {
         let errors = Arc::new(ErrorLog::default());
         let log = errors.clone();
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| log.record(error.to_string())));
-        let factory = Factory::new(device.clone());
-        Ok(Self { instance, adapter, device, queue, info, factory, errors })
+        let pipeline_cache = PipelineCache::open(&device, &info).map(Arc::new);
+        let factory = Factory::new(device.clone(), pipeline_cache.clone());
+        Ok(Self { instance, adapter, device, queue, info, factory, pipeline_cache, errors })
     }
 
     /// The first error that wgpu reported outside of any scope, if there was one: one atomic load otherwise.
@@ -128,6 +134,13 @@ impl Gpu {
         }
         let first = self.errors.first.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
         Err(GpuError::Uncaptured(first.unwrap_or_default()))
+    }
+
+    /// Keeps what was compiled for the next run; call once everything has been drawn with.
+    pub fn save_pipeline_cache(&self) {
+        if let Some(cache) = &self.pipeline_cache {
+            cache.save();
+        }
     }
 
     /// Whether the adapter is a program on the CPU.
@@ -226,7 +239,7 @@ fn limits(adapter: &wgpu::Limits, is_noop: bool) -> wgpu::Limits {
         max_samplers_per_shader_stage: 256,
         max_storage_buffers_per_shader_stage: 32,
         max_buffers_and_acceleration_structures_per_shader_stage: 64,
-        max_buffer_size: 2 << 30,
+        max_buffer_size: 1 << 30,
         max_storage_buffer_binding_size: 1 << 30,
         ..wgpu::Limits::default()
     }

@@ -6,17 +6,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use wgpu::util::DeviceExt;
 
+use super::PipelineCache;
+
 /// Creates GPU resources and counts them.
 #[derive(Clone)]
 pub struct Factory {
     device: wgpu::Device,
     n_created: Arc<AtomicU64>,
+    pipeline_cache: Option<Arc<PipelineCache>>,
 }
 
 impl Factory {
-    /// For `device`.
-    pub fn new(device: wgpu::Device) -> Self {
-        Self { device, n_created: Arc::default() }
+    /// For `device`; pipelines come from `pipeline_cache` where it has them.
+    pub fn new(device: wgpu::Device, pipeline_cache: Option<Arc<PipelineCache>>) -> Self {
+        Self { device, n_created: Arc::default(), pipeline_cache }
+    }
+
+    fn cache(&self) -> Option<&wgpu::PipelineCache> {
+        self.pipeline_cache.as_ref().map(|cache| cache.handle())
     }
 
     /// Resources created so far through this factory and its clones.
@@ -119,13 +126,13 @@ impl Factory {
         })
     }
 
-    /// A compute pipeline.
+    /// A compute pipeline, through the pipeline cache.
     pub fn compute_pipeline(&self, desc: &wgpu::ComputePipelineDescriptor) -> wgpu::ComputePipeline {
-        self.count().create_compute_pipeline(desc)
+        self.count().create_compute_pipeline(&wgpu::ComputePipelineDescriptor { cache: self.cache(), ..desc.clone() })
     }
 
-    /// A render pipeline.
+    /// A render pipeline, through the pipeline cache.
     pub fn render_pipeline(&self, desc: &wgpu::RenderPipelineDescriptor) -> wgpu::RenderPipeline {
-        self.count().create_render_pipeline(desc)
+        self.count().create_render_pipeline(&wgpu::RenderPipelineDescriptor { cache: self.cache(), ..desc.clone() })
     }
 }

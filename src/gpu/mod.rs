@@ -3,6 +3,7 @@
 mod device;
 mod error;
 mod factory;
+mod pipeline_cache;
 mod readback;
 mod surface;
 mod timestamps;
@@ -11,6 +12,7 @@ mod upload;
 pub use device::{Gpu, GpuOptions, adapters, instance};
 pub use error::GpuError;
 pub use factory::Factory;
+pub use pipeline_cache::PipelineCache;
 pub use readback::{Readback, read_buffer};
 pub use surface::{Acquired, NoTexture, SurfaceError, WindowSurface};
 pub use timestamps::GpuTimestamps;

@@ -93,7 +93,7 @@ mod tests {
     const SIZE: [u32; 2] = [200, 100];
 
     fn matrices(projection: Projection) -> CameraMatrices {
-        let world_from_view = Affine3A::look_to_rh(Vec3::new(5.0, 1.0, 2.0), Vec3::X, Vec3::Y).inverse();
+        let world_from_view = crate::scene::camera::looking_at(Vec3::new(5.0, 1.0, 2.0), Vec3::new(6.0, 1.0, 2.0));
         CameraMatrices::new(&CameraView { world_from_view, projection }, SIZE, Vec2::ZERO)
     }
 

@@ -16,6 +16,9 @@ mod sky;
 mod targets;
 mod textures;
 
+#[cfg(test)]
+mod tests;
+
 use glam::Vec2;
 
 use crate::gpu::{Gpu, GpuError, GpuTimestamps, UploadRing};
@@ -79,10 +82,16 @@ impl Renderer {
     /// Uploads the scene, bakes its sky and makes every pipeline. Compiling may still happen at the first frame: draw one
     /// before measuring.
     pub fn new(gpu: &Gpu, scene: &mut Scene, options: &RenderOptions) -> Result<Self, GpuError> {
-        let variant = shaders::Variant {
-            n_samples: options.n_samples,
-            has_wide_ids: gpu.can_multisample(wgpu::TextureFormat::Rg32Uint, options.n_samples),
-        };
+        let has_wide_ids = gpu.can_multisample(wgpu::TextureFormat::Rg32Uint, options.n_samples);
+        Self::with_variant(gpu, scene, options, shaders::Variant { n_samples: options.n_samples, has_wide_ids })
+    }
+
+    fn with_variant(
+        gpu: &Gpu,
+        scene: &mut Scene,
+        options: &RenderOptions,
+        variant: shaders::Variant,
+    ) -> Result<Self, GpuError> {
         let gpu_scene = gpu_scene::GpuScene::new(gpu, &mut scene.world, &scene.assets)?;
         let environment = sky::bake(gpu, &scene.sun());
         let bindings = bindings::SceneBindings::new(gpu, &gpu_scene, &environment);

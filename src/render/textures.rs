@@ -175,7 +175,8 @@ fn alpha_scale_for(level: &[[f32; 4]], cutoff: f32, target: f32) -> f32 {
         let middle = 0.5 * (low + high);
         if coverage(level, cutoff, middle) < target { low = middle } else { high = middle }
     }
-    0.5 * (low + high)
+    // The upper end covers at least the target: where alpha is uniform, the choice is all or nothing.
+    high
 }
 
 static LINEAR_FROM_SRGB: LazyLock<[f32; 256]> = LazyLock::new(|| {

@@ -54,13 +54,13 @@ pub struct Sun {
     pub elevation_deg: f32,
     /// Degrees clockwise from north (-Z) seen from above: 90 is east (+X), 225 south-west.
     pub azimuth_deg: f32,
-    /// Haze: 1 is a pure molecular sky, 2 to 3 clear, 10 hazy.
+    /// Haze: optical depth of the air with its haze over that of pure air (Linke). 1 is pure air, 1.5 to 2.5 clear, 5 hazy.
     pub turbidity: f32,
 }
 
 impl Default for Sun {
     fn default() -> Self {
-        Self { elevation_deg: 40.0, azimuth_deg: 140.0, turbidity: 2.5 }
+        Self { elevation_deg: 40.0, azimuth_deg: 140.0, turbidity: 1.6 }
     }
 }
 

@@ -7,6 +7,7 @@ mod error;
 mod gltf;
 pub mod hierarchy;
 pub mod motion;
+mod read;
 #[allow(clippy::module_inception)] // A scene is what this module is about.
 mod scene;
 mod scene_file;

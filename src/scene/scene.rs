@@ -116,6 +116,11 @@ impl Scene {
         }
     }
 
+    /// The name of the camera in use.
+    pub fn camera_name(&self) -> &str {
+        &self.cameras().list[self.cameras().active].name
+    }
+
     /// The camera that the window and `capture` start with.
     pub fn default_camera(&self) -> &str {
         &self.cameras().list[self.cameras().default].name

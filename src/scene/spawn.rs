@@ -1,5 +1,6 @@
 //! Fills a world: collects nodes and what hangs on them, sorts the nodes into slots, then spawns the entities.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use bevy_ecs::prelude::*;
@@ -127,7 +128,8 @@ impl SpawnBuilder {
     }
 
     fn unused_camera_name(&self, wanted: &str) -> String {
-        let is_free = |name: &str| name != FRAMING_CAMERA && self.cameras.iter().all(|camera| camera.name != name);
+        let taken: HashSet<&str> = self.cameras.iter().map(|camera| camera.name.as_str()).collect();
+        let is_free = |name: &str| name != FRAMING_CAMERA && !taken.contains(name);
         let numbered = (2..).map(|n| format!("{wanted} {n}"));
         std::iter::once(wanted.to_string()).chain(numbered).find(|name| is_free(name)).unwrap_or_default()
     }

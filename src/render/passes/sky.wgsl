@@ -28,7 +28,8 @@ const GROUND: f32 = 6360.0;
 const TOP: f32 = 6460.0;
 const RAYLEIGH: vec3f = vec3f(5.802e-3, 13.558e-3, 33.1e-3);
 const MIE_SCATTERING: f32 = 3.996e-3;
-const MIE_EXTINCTION: f32 = 8.396e-3;
+// Single-scattering albedo 0.9 (Bruneton & Neyret 2008).
+const MIE_EXTINCTION: f32 = 4.44e-3;
 const OZONE: vec3f = vec3f(0.650e-3, 1.881e-3, 0.085e-3);
 const MIE_G: f32 = 0.8;
 

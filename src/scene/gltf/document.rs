@@ -10,6 +10,7 @@ use super::fault::Fault;
 use super::semantics;
 use super::uri::{Resolved, resolve};
 use crate::scene::SceneError;
+use crate::scene::read::read_file;
 
 /// A file whose JSON follows the schema; its buffers are loaded.
 pub(crate) struct Document {
@@ -24,7 +25,7 @@ pub(crate) struct Document {
 impl Document {
     /// Reads, parses and checks a file and loads its buffers. Warnings are appended.
     pub fn open(path: &Path, warnings: &mut Vec<String>) -> Result<Self, SceneError> {
-        let bytes = std::fs::read(path).map_err(|error| SceneError::file(path, format!("cannot be read: {error}")))?;
+        let bytes = read_file(path).map_err(|fault| SceneError::file(path, fault))?;
         Self::parse(path, &bytes, warnings).map_err(|fault| fault.in_file(path))
     }
 
@@ -64,8 +65,9 @@ impl Document {
     fn load_uri(&self, uri: &str, at: &str) -> Result<Vec<u8>, Fault> {
         match resolve(uri, self.folder()).map_err(|what| Fault::new(at, what))? {
             Resolved::Bytes(bytes) => Ok(bytes),
-            Resolved::File(file) => std::fs::read(&file)
-                .map_err(|error| Fault::new(at, format!("{} cannot be read: {error}", file.display()))),
+            Resolved::File(file) => {
+                read_file(&file).map_err(|fault| Fault::new(at, format!("{} {fault}", file.display())))
+            }
         }
     }
 

@@ -11,6 +11,7 @@ use super::fault::Fault;
 use super::uri::{Resolved, resolve};
 use crate::scene::SceneError;
 use crate::scene::assets::{Image, ImageId};
+use crate::scene::read::read_file;
 
 /// Pixels along a side; what GPUs can hold as a texture.
 const MAX_SIDE_PX: u32 = 16384;
@@ -111,7 +112,7 @@ fn decode_source(source: &Source) -> Result<Decoded, SceneError> {
     let (encoded, shown): (&[u8], &Path) = match (&source.encoded, &source.key) {
         (Some(encoded), _) => (encoded, &source.file),
         (None, SourceKey::File(path) | SourceKey::Embedded(path, _)) => {
-            read = std::fs::read(path).map_err(|error| SceneError::file(path, format!("cannot be read: {error}")))?;
+            read = read_file(path).map_err(|fault| SceneError::file(path, fault))?;
             (&read, path)
         }
     };

@@ -7,6 +7,7 @@ use super::accessor::Accessor;
 use super::check::whole;
 use super::document::{Document, index, name_of};
 use super::fault::Fault;
+use super::skin::{self, JointSet, Pose};
 use super::tangents;
 use crate::scene::assets::{Aabb, Mesh};
 
@@ -17,6 +18,7 @@ pub(super) fn import_primitive(
     mesh_idx: usize,
     primitive_idx: usize,
     normal_uv_set: Option<u32>,
+    pose: Option<&Pose>,
     warnings: &mut Vec<String>,
 ) -> Result<Option<Mesh>, Fault> {
     let json = &document.array("meshes")[mesh_idx];
@@ -30,7 +32,7 @@ pub(super) fn import_primitive(
         return Ok(None);
     }
     let mut reader = Reader { document, primitive, at, name, n_vertices: 0, warnings };
-    let Some(mut mesh) = reader.vertices()? else { return Ok(None) };
+    let Some(mut mesh) = reader.vertices(pose)? else { return Ok(None) };
     mesh.indices = reader.triangles(mode)?;
     let has_normals = !mesh.normals.is_empty();
     if !has_normals {
@@ -60,7 +62,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// All attributes that the file has; the others are empty.
-    fn vertices(&mut self) -> Result<Option<Mesh>, Fault> {
+    fn vertices(&mut self, pose: Option<&Pose>) -> Result<Option<Mesh>, Fault> {
         let Some(positions) = self.attribute("POSITION", 3..=3)? else {
             self.warnings.push(format!("{}: has no positions and is not drawn", self.name));
             return Ok(None);
@@ -73,12 +75,16 @@ impl<'a> Reader<'a> {
         }
         self.n_vertices = positions.count;
         let at = positions.at.clone();
-        let positions = positions.read::<3>();
+        let mut positions = positions.read::<3>();
+        let mut normals = self.attribute("NORMAL", 3..=3)?.map_or_else(Vec::new, |a| a.read::<3>());
+        let mut tangents = self.attribute("TANGENT", 4..=4)?.map_or_else(Vec::new, |a| a.read::<4>());
+        if let Some(pose) = pose {
+            let pose = pose.blend(&self.joint_sets()?, &self.at)?;
+            skin::apply(&pose, &mut positions, &mut normals, &mut tangents);
+        }
         if let Some(bad) = positions.iter().position(|position| !position.iter().all(|x| x.is_finite())) {
             return Err(Fault::new(at, format!("element {bad} is not finite; positions must be")));
         }
-        let normals = self.attribute("NORMAL", 3..=3)?.map_or_else(Vec::new, |a| a.read::<3>());
-        let tangents = self.attribute("TANGENT", 4..=4)?.map_or_else(Vec::new, |a| a.read::<4>());
         let mut mesh = Mesh {
             bounds: Aabb::from_points(positions.iter().map(|&position| Vec3::from(position))),
             positions,
@@ -118,6 +124,20 @@ impl<'a> Reader<'a> {
             ));
         }
         Ok(Some(accessor))
+    }
+
+    /// Joints and weights, four each a vertex; none for a mesh that has no joints.
+    fn joint_sets(&self) -> Result<Vec<JointSet>, Fault> {
+        let mut sets = Vec::new();
+        for set_idx in 0..2 {
+            let joints = self.attribute(&format!("JOINTS_{set_idx}"), 4..=4)?;
+            let weights = self.attribute(&format!("WEIGHTS_{set_idx}"), 4..=4)?;
+            if let (Some(joints), Some(mut weights)) = (joints, weights) {
+                weights.assume_normalized();
+                sets.push(JointSet { joints: joints.read(), weights: weights.read() });
+            }
+        }
+        Ok(sets)
     }
 
     fn texture_coordinates(&self, name: &str) -> Result<Vec<[f32; 2]>, Fault> {

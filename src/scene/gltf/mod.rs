@@ -16,6 +16,7 @@ mod mesh;
 mod nodes;
 mod schema;
 mod semantics;
+mod skin;
 mod tangents;
 mod uri;
 
@@ -32,6 +33,7 @@ use document::{Document, index, name_of, number, numbers};
 use fault::Fault;
 use images::Images;
 use nodes::Forest;
+use skin::Pose;
 
 /// A subtree of a file, ready to be placed any number of times. Parents come before their children.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +43,7 @@ pub(crate) struct Model {
 }
 
 /// A node of a model.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ModelNode {
     /// Index into `Model::nodes`, below this node's own; `None` for a root.
     pub parent: Option<usize>,
@@ -145,7 +147,7 @@ impl Importer {
             .any(|primitive| primitive.get("targets").is_some());
         let ignored: Vec<&str> = [
             (!document.array("animations").is_empty(), "animations"),
-            (!document.array("skins").is_empty(), "skins (the bind pose is shown)"),
+            (!document.array("skins").is_empty(), "skins (their pose stands still)"),
             (has_targets, "morph targets"),
         ]
         .iter()
@@ -159,15 +161,24 @@ impl Importer {
     fn subtree(&mut self, file_idx: usize, roots: Vec<usize>) -> Result<Model, Fault> {
         let mut model = Model::default();
         // Node, its parent in the model, and whether KHR_node_visibility hides it.
-        let mut open: Vec<(usize, Option<usize>, bool)> =
-            roots.into_iter().rev().map(|root| (root, None, false)).collect();
+        let mut open: Vec<(usize, Option<usize>, bool)> = roots.iter().rev().map(|&root| (root, None, false)).collect();
         while let Some((node_idx, parent, is_parent_hidden)) = open.pop() {
             let node = self.files[file_idx].document.array("nodes")[node_idx].clone();
             let is_hidden =
                 is_parent_hidden || node["extensions"]["KHR_node_visibility"]["visible"].as_bool() == Some(false);
-            let meshes = match index(&node["mesh"]) {
-                Some(mesh_idx) if !is_hidden => self.mesh(file_idx, mesh_idx)?,
-                _ => Vec::new(),
+            let mesh_idx = index(&node["mesh"]).filter(|_| !is_hidden);
+            let skin_idx = index(&node["skin"]);
+            let meshes = match (mesh_idx, skin_idx) {
+                (Some(mesh_idx), None) => self.mesh(file_idx, mesh_idx, None)?,
+                (Some(mesh_idx), Some(skin_idx)) => {
+                    let OpenFile { document, forest, .. } = &self.files[file_idx];
+                    let pose = Pose::read(document, forest, skin_idx, roots[0])?;
+                    let meshes = self.mesh(file_idx, mesh_idx, Some(&pose))?;
+                    // The joints say where a skinned mesh is, whatever node it hangs on.
+                    model.nodes.push(ModelNode { meshes, ..ModelNode::default() });
+                    Vec::new()
+                }
+                (None, _) => Vec::new(),
             };
             let document = &self.files[file_idx].document;
             let light_idx = index(&node["extensions"]["KHR_lights_punctual"]["light"]).filter(|_| !is_hidden);
@@ -190,8 +201,14 @@ impl Importer {
     }
 
     /// The primitives of a mesh, imported the first time that a node shows it.
-    fn mesh(&mut self, file_idx: usize, mesh_idx: usize) -> Result<Vec<(MeshId, MaterialId)>, Fault> {
-        if let Some(known) = self.files[file_idx].meshes.get(&mesh_idx) {
+    /// A posed mesh is another for each pose.
+    fn mesh(
+        &mut self,
+        file_idx: usize,
+        mesh_idx: usize,
+        pose: Option<&Pose>,
+    ) -> Result<Vec<(MeshId, MaterialId)>, Fault> {
+        if let (Some(known), None) = (self.files[file_idx].meshes.get(&mesh_idx), pose) {
             return Ok(known.clone());
         }
         let mesh = &self.files[file_idx].document.array("meshes")[mesh_idx];
@@ -207,11 +224,13 @@ impl Importer {
                 Some(material_idx) => self.material(file_idx, material_idx)?,
                 None => MaterialId(0),
             };
-            if let Some(geometry) = self.geometry(file_idx, mesh_idx, primitive_idx, material)? {
+            if let Some(geometry) = self.geometry(file_idx, mesh_idx, primitive_idx, material, pose)? {
                 imported.push((geometry, material));
             }
         }
-        self.files[file_idx].meshes.insert(mesh_idx, imported.clone());
+        if pose.is_none() {
+            self.files[file_idx].meshes.insert(mesh_idx, imported.clone());
+        }
         Ok(imported)
     }
 
@@ -221,22 +240,25 @@ impl Importer {
         mesh_idx: usize,
         primitive_idx: usize,
         material: MaterialId,
+        pose: Option<&Pose>,
     ) -> Result<Option<MeshId>, Fault> {
         let file = &mut self.files[file_idx];
         let primitive = &file.document.array("meshes")[mesh_idx]["primitives"][primitive_idx];
         let normal_uv_set = self.assets.materials[material.0 as usize].normal_texture.map(|texture| texture.uv_set);
         let shape = [&primitive["attributes"], &primitive["indices"], &primitive["mode"]].map(ToString::to_string);
         let key = (shape.join(" "), normal_uv_set);
-        if let Some(&known) = file.geometries.get(&key) {
+        if let (Some(&known), None) = (file.geometries.get(&key), pose) {
             return Ok(known);
         }
         let imported =
-            mesh::import_primitive(&file.document, mesh_idx, primitive_idx, normal_uv_set, &mut self.warnings)?;
+            mesh::import_primitive(&file.document, mesh_idx, primitive_idx, normal_uv_set, pose, &mut self.warnings)?;
         let id = imported.filter(|mesh| !mesh.indices.is_empty()).map(|mesh| {
             self.assets.meshes.push(mesh);
             MeshId(self.assets.meshes.len() as u32 - 1)
         });
-        file.geometries.insert(key, id);
+        if pose.is_none() {
+            file.geometries.insert(key, id);
+        }
         Ok(id)
     }
 

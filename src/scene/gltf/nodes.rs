@@ -13,6 +13,10 @@ pub(super) struct Forest {
     pub parent: Vec<Option<usize>>,
     /// `parent_from_local` of each node.
     pub local: Vec<Affine3A>,
+    /// `file_from_local` of each node.
+    world: Vec<Affine3A>,
+    /// All nodes, parents before children.
+    order: Vec<usize>,
 }
 
 impl Forest {
@@ -30,9 +34,21 @@ impl Forest {
                 }
             }
         }
-        check_for_cycles(nodes, &parent)?;
+        let order = parents_first(nodes, &parent)?;
         let local = (0..nodes.len()).map(|node_idx| local_transform(document, node_idx, warnings));
-        Ok(Self { local: local.collect::<Result<_, _>>()?, parent })
+        let local = local.collect::<Result<Vec<_>, _>>()?;
+        let mut world = local.clone();
+        for &node_idx in &order {
+            if let Some(parent) = parent[node_idx] {
+                world[node_idx] = world[parent] * local[node_idx];
+            }
+        }
+        Ok(Self { parent, local, world, order })
+    }
+
+    /// `file_from_local` of a node.
+    pub fn world(&self, node_idx: usize) -> Affine3A {
+        self.world[node_idx]
     }
 
     /// The nodes that the file's default scene (or the first, or all roots) starts from.
@@ -46,21 +62,21 @@ impl Forest {
             return (0..self.parent.len()).filter(|&node_idx| self.parent[node_idx].is_none()).collect();
         };
         let listed: Vec<usize> = scene["nodes"].as_array().into_iter().flatten().filter_map(index).collect();
-        let is_listed = |node_idx: usize| listed.contains(&node_idx);
-        let (inner, roots): (Vec<usize>, Vec<usize>) =
-            listed.iter().partition(|&&node_idx| self.parent[node_idx].is_some());
-        if inner.is_empty() {
-            return roots;
-        }
-        let name = name_of(&document.array("nodes")[inner[0]], inner[0]);
+        let Some(&inner) = listed.iter().find(|&&node_idx| self.parent[node_idx].is_some()) else { return listed };
+        let name = name_of(&document.array("nodes")[inner], inner);
         warnings.push(format!(
             "{}: /scenes/{scene_idx}/nodes: node {name:?} is listed but has a parent; it is shown once",
             document.path.display()
         ));
-        let has_listed_ancestor = |node_idx: usize| {
-            std::iter::successors(self.parent[node_idx], |&ancestor| self.parent[ancestor]).any(is_listed)
-        };
-        listed.iter().copied().filter(|&node_idx| !has_listed_ancestor(node_idx)).collect()
+        let mut is_below_listed = vec![false; self.parent.len()];
+        let mut is_listed = vec![false; self.parent.len()];
+        listed.iter().for_each(|&node_idx| is_listed[node_idx] = true);
+        for &node_idx in &self.order {
+            if let Some(parent) = self.parent[node_idx] {
+                is_below_listed[node_idx] = is_below_listed[parent] || is_listed[parent];
+            }
+        }
+        listed.into_iter().filter(|&node_idx| !is_below_listed[node_idx]).collect()
     }
 }
 
@@ -69,21 +85,23 @@ pub(super) fn children(node: &Value) -> impl Iterator<Item = usize> + '_ {
     node["children"].as_array().into_iter().flatten().filter_map(index)
 }
 
-/// With one parent at most for each node, what no root reaches is part of a cycle or hangs on one.
-fn check_for_cycles(nodes: &[Value], parent: &[Option<usize>]) -> Result<(), Fault> {
+/// All nodes, parents before children. With one parent at most for each node, what no root reaches is part of a cycle or
+/// hangs on one.
+fn parents_first(nodes: &[Value], parent: &[Option<usize>]) -> Result<Vec<usize>, Fault> {
+    let mut order: Vec<usize> = (0..nodes.len()).filter(|&node_idx| parent[node_idx].is_none()).collect();
+    let mut next = 0;
+    while next < order.len() {
+        order.extend(children(&nodes[order[next]]));
+        next += 1;
+    }
+    if order.len() == nodes.len() {
+        return Ok(order);
+    }
     let mut is_reached = vec![false; nodes.len()];
-    let mut open: Vec<usize> = (0..nodes.len()).filter(|&node_idx| parent[node_idx].is_none()).collect();
-    while let Some(node_idx) = open.pop() {
-        is_reached[node_idx] = true;
-        open.extend(children(&nodes[node_idx]));
-    }
-    match is_reached.iter().position(|reached| !reached) {
-        Some(node_idx) => Err(Fault::new(
-            format!("/nodes/{node_idx}"),
-            format!("node {:?} is part of a cycle of children", name_of(&nodes[node_idx], node_idx)),
-        )),
-        None => Ok(()),
-    }
+    order.iter().for_each(|&node_idx| is_reached[node_idx] = true);
+    let lost = is_reached.iter().position(|reached| !reached).unwrap_or(0);
+    let fault = format!("node {:?} is part of a cycle of children", name_of(&nodes[lost], lost));
+    Err(Fault::new(format!("/nodes/{lost}"), fault))
 }
 
 fn local_transform(document: &Document, node_idx: usize, warnings: &mut Vec<String>) -> Result<Affine3A, Fault> {

@@ -1,6 +1,8 @@
 //! What a schema cannot say, checked for the whole document, used or not: data within its buffers, primitives whose
 //! parts fit together, extensions where they belong. Skins and animations are checked by whoever comes to use them.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::accessor::{Accessor, Layout};
@@ -17,8 +19,9 @@ pub(super) fn check(document: &Document) -> Result<(), Fault> {
     for accessor_idx in 0..document.array("accessors").len() {
         check_accessor(document, accessor_idx)?;
     }
+    let mut largest_of = HashMap::new();
     for mesh_idx in 0..document.array("meshes").len() {
-        check_mesh(document, mesh_idx)?;
+        check_mesh(document, mesh_idx, &mut largest_of)?;
     }
     for (image_idx, image) in document.array("images").iter().enumerate() {
         check_image(document, image, &format!("/images/{image_idx}"))?;
@@ -132,12 +135,15 @@ fn check_accessor(document: &Document, accessor_idx: usize) -> Result<(), Fault>
     Ok(())
 }
 
-fn check_mesh(document: &Document, mesh_idx: usize) -> Result<(), Fault> {
+/// The largest vertex index in each index accessor looked at: exporters share one between thousands of primitives.
+type LargestIndices = HashMap<usize, u32>;
+
+fn check_mesh(document: &Document, mesh_idx: usize, largest_of: &mut LargestIndices) -> Result<(), Fault> {
     let mesh = &document.array("meshes")[mesh_idx];
     let n_weights = mesh["weights"].as_array().map(Vec::len);
     for (primitive_idx, primitive) in mesh["primitives"].as_array().into_iter().flatten().enumerate() {
         let at = format!("/meshes/{mesh_idx}/primitives/{primitive_idx}");
-        check_primitive(document, primitive, &at)?;
+        check_primitive(document, primitive, largest_of, &at)?;
         let n_targets = primitive["targets"].as_array().map_or(0, Vec::len);
         if n_weights.is_some_and(|n_weights| n_weights != n_targets) {
             return Err(Fault::new(
@@ -152,7 +158,12 @@ fn check_mesh(document: &Document, mesh_idx: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-fn check_primitive(document: &Document, primitive: &Value, at: &str) -> Result<(), Fault> {
+fn check_primitive(
+    document: &Document,
+    primitive: &Value,
+    largest_of: &mut LargestIndices,
+    at: &str,
+) -> Result<(), Fault> {
     let accessors = document.array("accessors");
     let count_of = |accessor_idx: usize| whole(&accessors[accessor_idx]["count"]).unwrap_or(0);
     let attributes = &primitive["attributes"];
@@ -174,15 +185,18 @@ fn check_primitive(document: &Document, primitive: &Value, at: &str) -> Result<(
         return Ok(());
     }
     let n_vertices = count_of(positions);
-    match accessor.read_indices()?.into_iter().enumerate().find(|&(_, vertex)| u64::from(vertex) >= n_vertices) {
-        Some((position, vertex)) => Err(Fault::new(
+    let largest = match largest_of.get(&indices) {
+        Some(&known) => known,
+        None => accessor.read_indices()?.into_iter().max().unwrap_or(0),
+    };
+    largest_of.insert(indices, largest);
+    if u64::from(largest) >= n_vertices {
+        return Err(Fault::new(
             format!("{at}/indices"),
-            format!(
-                "index {position} refers to vertex {vertex}, but there are {n_vertices} (glTF has no primitive restart)"
-            ),
-        )),
-        None => Ok(()),
+            format!("vertex {largest} is referred to, but there are {n_vertices} (glTF has no primitive restart)"),
+        ));
     }
+    Ok(())
 }
 
 /// The attributes of a primitive, or of a morph target over those of its primitive, `base`.

@@ -15,6 +15,7 @@ use super::error::nearest_names;
 use super::gltf::{Importer, Light, Model};
 use super::hierarchy::{NO_PARENT, Transform};
 use super::motion::{Motion, MotionKind, Paths};
+use super::read::read_file;
 use super::scene::LoadOptions;
 use super::spawn::{SceneSettings, SpawnBuilder, Spawned};
 use format::{CameraFile, LightFile, MotionFile, NodeFile, SCHEMA, SceneFile};
@@ -22,7 +23,7 @@ use values::Name;
 
 /// Loads a scene file and every model that it uses.
 pub(super) fn load(path: &Path, options: &LoadOptions) -> Result<Spawned, SceneError> {
-    let bytes = std::fs::read(path).map_err(|error| SceneError::file(path, format!("cannot be read: {error}")))?;
+    let bytes = read_file(path).map_err(|fault| SceneError::file(path, fault))?;
     let text = String::from_utf8(bytes).map_err(|error| {
         SceneError::file(path, format!("is no UTF-8 text (byte {})", error.utf8_error().valid_up_to()))
     })?;
@@ -41,6 +42,7 @@ pub(super) fn load(path: &Path, options: &LoadOptions) -> Result<Spawned, SceneE
         model_names,
         paths: Paths(file.paths.0.iter().map(|(_, path)| path.0.clone()).collect()),
         models: vec![None; file.models.0.len()],
+        warnings: Vec::new(),
         importer: Importer::default(),
         builder: SpawnBuilder::default(),
     };
@@ -48,8 +50,13 @@ pub(super) fn load(path: &Path, options: &LoadOptions) -> Result<Spawned, SceneE
     for node in &file.nodes {
         loader.add_node(node, NO_PARENT)?;
     }
-    let Loader { importer, builder, paths, .. } = loader;
-    let (assets, warnings) = importer.finish()?;
+    let unused = loader.unused_models();
+    let Loader { importer, builder, paths, mut warnings, .. } = loader;
+    if !unused.is_empty() {
+        warnings.push(format!("{}: no node uses the models {}", path.display(), unused.join(", ")));
+    }
+    let (assets, import_warnings) = importer.finish()?;
+    warnings.extend(import_warnings);
     let first_camera = file.cameras.names().min().map(str::to_string);
     let settings = SceneSettings {
         aspect: options.aspect,
@@ -133,6 +140,7 @@ struct Loader<'a> {
     paths: Paths,
     /// By the model's place in the file; imported when first used.
     models: Vec<Option<Model>>,
+    warnings: Vec<String>,
     importer: Importer,
     builder: SpawnBuilder,
 }
@@ -184,14 +192,27 @@ impl Loader<'_> {
                 return Err(self.source.fault(&model.file, format!("there is no file {}", path.display())));
             }
             let imported = self.importer.model(&path, model.node.as_ref().map(|node| node.0.as_ref()));
-            self.models[model_idx] = Some(imported.map_err(|error| match (&error, &model.node) {
+            let imported = imported.map_err(|error| match (&error, &model.node) {
                 (SceneError::UnknownName { .. }, Some(node)) => {
                     self.source.fault(node, format!("{}: {error}", path.display()))
                 }
                 _ => error,
-            })?);
+            })?;
+            if imported.nodes.iter().all(|node| node.meshes.is_empty() && node.light.is_none()) {
+                self.warnings.push(format!(
+                    "{}: the model {:?} has nothing to draw",
+                    self.source.path.display(),
+                    name.0
+                ));
+            }
+            self.models[model_idx] = Some(imported);
         }
         Ok(model_idx)
+    }
+
+    fn unused_models(&self) -> Vec<String> {
+        let used = self.models.iter().map(Option::is_some);
+        self.file.models.names().zip(used).filter(|(_, used)| !used).map(|(name, _)| format!("{name:?}")).collect()
     }
 
     fn motion_kind(&self, motion: &MotionFile) -> Result<MotionKind, SceneError> {

@@ -37,7 +37,8 @@ pub struct Flat<'a> {
 impl<'a> Flat<'a> {
     /// The scene at a frame.
     pub fn build(catalog: &'a Catalog, scene: &Scene, frame_idx: u32) -> Result<Self, String> {
-        let mut flat = Self { draws: Vec::new(), n_lights: 0, n_nodes: 0, meshes: BTreeSet::new(), materials: BTreeSet::new() };
+        let mut flat =
+            Self { draws: Vec::new(), n_lights: 0, n_nodes: 0, meshes: BTreeSet::new(), materials: BTreeSet::new() };
         let seconds = frame_idx as f32 / 60.0;
         for node in &scene.nodes {
             flat.scene_node(catalog, scene, node, Frame::IDENTITY, Vec3::ONE, seconds, false, 1)?;
@@ -76,7 +77,15 @@ impl<'a> Flat<'a> {
         Ok(())
     }
 
-    fn model_node(&mut self, found: &Found<'a>, node: &'a Node, parent: Frame, tint: Vec3, is_moving: bool, depth: usize) {
+    fn model_node(
+        &mut self,
+        found: &Found<'a>,
+        node: &'a Node,
+        parent: Frame,
+        tint: Vec3,
+        is_moving: bool,
+        depth: usize,
+    ) {
         self.n_nodes += 1;
         let frame = parent.mul(node.at.frame());
         if let Some(mesh) = node.mesh {
@@ -118,7 +127,9 @@ fn axis_turn(axis: Vec3, radians: f32) -> Mat3 {
 
 fn moved(motion: &Motion, at: Frame, paths: &[FollowPath], seconds: f32) -> Result<Frame, String> {
     Ok(match motion {
-        Motion::Spin { axis, rpm, phase_deg } => at.then(axis_turn(*axis, (6.0 * rpm * seconds + phase_deg) * PI / 180.0)),
+        Motion::Spin { axis, rpm, phase_deg } => {
+            at.then(axis_turn(*axis, (6.0 * rpm * seconds + phase_deg) * PI / 180.0))
+        }
         Motion::Swing { axis, amplitude_deg, period_s, phase } => {
             at.then(axis_turn(*axis, amplitude_deg * PI / 180.0 * sin(TAU * (seconds / period_s + phase))))
         }
@@ -154,7 +165,10 @@ fn follow(path: &FollowPath, distance: f32) -> Frame {
         if s <= d {
             let forward = ((w[1] - w[0]) / d.max(1e-6)) * if is_back { -1.0 } else { 1.0 };
             let right = forward.cross(Vec3::Y).normalize_or(Vec3::X);
-            return Frame { linear: Mat3::from_cols(right, right.cross(forward), -forward), origin: w[0].lerp(w[1], s / d.max(1e-6)) };
+            return Frame {
+                linear: Mat3::from_cols(right, right.cross(forward), -forward),
+                origin: w[0].lerp(w[1], s / d.max(1e-6)),
+            };
         }
         s -= d;
     }
@@ -175,7 +189,13 @@ impl Pixels {
         let (width, height) = (image.width() as usize, image.height() as usize);
         let linear = |v: u8| {
             let x = v as f32 / 255.0;
-            if !is_srgb { x } else if x <= 0.04045 { x / 12.92 } else { pow((x + 0.055) / 1.055, 2.4) }
+            if !is_srgb {
+                x
+            } else if x <= 0.04045 {
+                x / 12.92
+            } else {
+                pow((x + 0.055) / 1.055, 2.4)
+            }
         };
         let table: Vec<f32> = (0..=255).map(linear).collect();
         let rgba: Vec<[f32; 4]> = image
@@ -225,7 +245,9 @@ fn decode_images(needed: &BTreeSet<&'static str>) -> Result<Images, String> {
     for name in needed {
         match material(name).texture {
             Texture::None => {}
-            Texture::Set(set) => names.extend([format!("{set}_base.jpg"), format!("{set}_normal.jpg"), format!("{set}_orm.jpg")]),
+            Texture::Set(set) => {
+                names.extend([format!("{set}_base.jpg"), format!("{set}_normal.jpg"), format!("{set}_orm.jpg")])
+            }
             Texture::Card(card) => names.extend([format!("{card}.png")]),
             Texture::Image(image) => names.extend([format!("{image}.jpg")]),
         }
@@ -234,7 +256,8 @@ fn decode_images(needed: &BTreeSet<&'static str>) -> Result<Images, String> {
         .into_par_iter()
         .map(|name| {
             let path = folder.join(&name);
-            let bytes = std::fs::read(&path).map_err(|e| format!("{}: {e} (write the assets first)", path.display()))?;
+            let bytes =
+                std::fs::read(&path).map_err(|e| format!("{}: {e} (write the assets first)", path.display()))?;
             let is_srgb = !name.ends_with("_normal.jpg") && !name.ends_with("_orm.jpg");
             Ok((name, Pixels::decode(&bytes, is_srgb)?))
         })
@@ -337,9 +360,8 @@ fn project_draw<'a>(d: &'a Draw<'a>, view: &View) -> Vec<Tri<'a>> {
         {
             continue;
         }
-        let corner = |k: usize| {
-            (world[i[k]], d.frame.normal(d.part.normals[i[k]]), d.part.uvs[i[k]], d.part.shades[i[k]])
-        };
+        let corner =
+            |k: usize| (world[i[k]], d.frame.normal(d.part.normals[i[k]]), d.part.uvs[i[k]], d.part.shades[i[k]]);
         let mut ring: Vec<(Vec3, Vec3, Vec2, Vec3)> = (0..3).map(corner).collect();
         if s.iter().any(|p| p.z < NEAR) {
             ring = clip(&ring, view);
@@ -351,7 +373,14 @@ fn project_draw<'a>(d: &'a Draw<'a>, view: &View) -> Vec<Tri<'a>> {
             if area >= 0.0 && !d.mat.is_double_sided {
                 continue;
             }
-            out.push(Tri { screen, world: v.map(|v| v.0), normal: v.map(|v| v.1), uv: v.map(|v| v.2), shade: v.map(|v| v.3), draw: d });
+            out.push(Tri {
+                screen,
+                world: v.map(|v| v.0),
+                normal: v.map(|v| v.1),
+                uv: v.map(|v| v.2),
+                shade: v.map(|v| v.3),
+                draw: d,
+            });
         }
     }
     out
@@ -375,7 +404,16 @@ fn clip(ring: &[(Vec3, Vec3, Vec2, Vec3)], view: &View) -> Vec<(Vec3, Vec3, Vec2
 }
 
 #[allow(clippy::too_many_arguments)]
-fn raster(t: &Tri, view: &View, images: &Images, sun: Vec3, y0: usize, n_rows: usize, depth: &mut [f32], color: &mut [Vec3]) {
+fn raster(
+    t: &Tri,
+    view: &View,
+    images: &Images,
+    sun: Vec3,
+    y0: usize,
+    n_rows: usize,
+    depth: &mut [f32],
+    color: &mut [Vec3],
+) {
     let [a, b, c] = t.screen;
     let area = (b - a).truncate().perp_dot((c - a).truncate());
     if area.abs() < 1e-9 {
@@ -428,7 +466,9 @@ impl<'a> Shader<'a> {
         let get = |name: String| images.get(&name);
         let (base, normal, orm) = match t.draw.mat.texture {
             Texture::None => (None, None, None),
-            Texture::Set(s) => (get(format!("{s}_base.jpg")), get(format!("{s}_normal.jpg")), get(format!("{s}_orm.jpg"))),
+            Texture::Set(s) => {
+                (get(format!("{s}_base.jpg")), get(format!("{s}_normal.jpg")), get(format!("{s}_orm.jpg")))
+            }
             Texture::Card(s) => (get(format!("{s}.png")), None, None),
             Texture::Image(s) => (get(format!("{s}.jpg")), None, None),
         };
@@ -476,7 +516,8 @@ impl<'a> Shader<'a> {
         let f0 = Vec3::splat(0.04).lerp(albedo, metallic);
         let lit = n.dot(self.sun).max(0.0);
         let h = (self.sun + eye).normalize_or(n);
-        let shine = pow(n.dot(h).max(0.0), 2.0 / (roughness * roughness).max(0.003)) * 0.25 / (roughness * roughness).max(0.02);
+        let shine =
+            pow(n.dot(h).max(0.0), 2.0 / (roughness * roughness).max(0.003)) * 0.25 / (roughness * roughness).max(0.02);
         let ambient = Vec3::new(0.26, 0.32, 0.42) * lerp(0.45, 1.0, 0.5 + 0.5 * n.y) * occlusion;
         let sun_color = Vec3::new(2.0, 1.6, 1.15);
         let fresnel = f0 + (Vec3::ONE - f0) * pow(1.0 - n.dot(eye).max(0.0), 5.0);
@@ -488,7 +529,8 @@ impl<'a> Shader<'a> {
 }
 
 fn save(path: &Path, rgb: &[u8]) -> Result<(), String> {
-    image::save_buffer(path, rgb, WIDTH as u32, HEIGHT as u32, image::ExtendedColorType::Rgb8).map_err(|e| format!("{}: {e}", path.display()))
+    image::save_buffer(path, rgb, WIDTH as u32, HEIGHT as u32, image::ExtendedColorType::Rgb8)
+        .map_err(|e| format!("{}: {e}", path.display()))
 }
 
 /// Draws cameras of the scene: NAME or NAME@FRAME.
@@ -534,7 +576,10 @@ fn key_at(keys: &[crate::scene::Key], frame: f32) -> (Vec3, Vec3) {
     let t = ((frame - a.frame as f32) / (b.frame - a.frame).max(1) as f32).clamp(0.0, 1.0);
     let spline = |f: fn(&crate::scene::Key) -> Vec3| {
         let (p0, p1, p2, p3) = (f(get(i as isize - 2)), f(a), f(b), f(get(i as isize + 1)));
-        0.5 * (p1 * 2.0 + (p2 - p0) * t + (p0 * 2.0 - p1 * 5.0 + p2 * 4.0 - p3) * (t * t) + (p1 * 3.0 - p0 - p2 * 3.0 + p3) * (t * t * t))
+        0.5 * (p1 * 2.0
+            + (p2 - p0) * t
+            + (p0 * 2.0 - p1 * 5.0 + p2 * 4.0 - p3) * (t * t)
+            + (p1 * 3.0 - p0 - p2 * 3.0 + p3) * (t * t * t))
     };
     (spline(|k| k.position), spline(|k| k.target))
 }
@@ -558,4 +603,3 @@ pub fn models(folder: &Path, names: &[&str]) -> Result<(), String> {
     }
     Ok(())
 }
-

@@ -1,7 +1,7 @@
 //! Wood: the grain runs along u, except bark, whose furrows run along v.
 
 use super::Texel;
-use crate::math::{mix, scale3, sin, smoothstep, TAU};
+use crate::math::{TAU, mix, scale3, sin, smoothstep};
 use crate::noise::{cells, fbm};
 use crate::rng::hash_unit;
 
