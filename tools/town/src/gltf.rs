@@ -175,7 +175,7 @@ impl Tables {
             return *index;
         }
         let mut pbr = json!({
-            "baseColorFactor": [m.color[0].min(1.0), m.color[1].min(1.0), m.color[2].min(1.0), 1.0],
+            "baseColorFactor": [m.factor()[0], m.factor()[1], m.factor()[2], 1.0],
             "metallicFactor": m.metallic,
             "roughnessFactor": m.roughness,
         });

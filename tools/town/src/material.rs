@@ -130,7 +130,7 @@ pub const MATERIALS: &[Material] = &[
     card("leaf_oak", "leaf_oak", WHITE),
     card("leaf_apple", "leaf_apple", WHITE),
     card("leaf_poplar", "leaf_poplar", WHITE),
-    card("leaf_autumn", "leaf_oak", [2.6, 1.35, 0.75]),
+    card("leaf_autumn", "leaf_oak", [1.0, 0.62, 0.42]),
     card("leaf_hedge", "leaf_hedge", WHITE),
     card("leaf_ivy", "leaf_ivy", WHITE),
     card("tuft_grass", "tuft_grass", WHITE),
@@ -193,4 +193,32 @@ pub const MATERIALS: &[Material] = &[
 /// The material of a name; the first one where there is none (a test holds that no mesh needs that).
 pub fn material(name: &str) -> &'static Material {
     MATERIALS.iter().find(|m| m.name == name).unwrap_or(&MATERIALS[0])
+}
+
+impl Material {
+    /// The factor that goes with the texture's gain.
+    pub fn factor(&self) -> [f32; 3] {
+        let gain = match self.texture {
+            Texture::Set(set) => crate::texture::gain(set),
+            _ => [1.0; 3],
+        };
+        [0, 1, 2].map(|c| (self.color[c] / gain[c]).min(1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_factors_legal() {
+        for (i, m) in MATERIALS.iter().enumerate() {
+            assert!(MATERIALS[..i].iter().all(|o| o.name != m.name), "{} twice", m.name);
+            let gain = match m.texture {
+                Texture::Set(set) => crate::texture::gain(set),
+                _ => [1.0; 3],
+            };
+            assert!((0..3).all(|c| m.color[c] <= gain[c] * 1.0001), "{} needs a gain", m.name);
+        }
+    }
 }

@@ -443,7 +443,7 @@ impl<'a> Shader<'a> {
         let t = self.t;
         let mat = t.draw.mat;
         let uv = t.uv[0] * w[0] + t.uv[1] * w[1] + t.uv[2] * w[2];
-        let mut albedo = Vec3::from(mat.color.map(|c| c.min(1.0)));
+        let mut albedo = Vec3::from(mat.factor());
         if let Some(base) = self.base {
             let s = base.sample(uv, texels_per_px * base.width as f32);
             if matches!(mat.texture, Texture::Card(_)) && s[3] < 0.5 {

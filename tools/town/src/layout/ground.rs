@@ -180,6 +180,16 @@ fn square(file: &mut File, nodes: &mut Vec<SceneNode>) {
             place(file, format!("square_{i}_{j}"), b, nodes);
         }
     }
+    // The way to the church door.
+    let mut b = Builder::default();
+    b.grid("flagstone", 4, 3, |i, j| {
+        let (x, z) = (lerp(-4.6, 4.6, i as f32 / 4.0), lerp(-21.9, -27.8, j as f32 / 3.0));
+        (Vec3::new(x, PAVING_M - 0.005, z), Vec2::new(x, z), 0.94)
+    });
+    for s in [-1.0f32, 1.0] {
+        b.block("kerb", Vec3::new(s * 4.75 - 0.16, -0.5, -27.8), Vec3::new(s * 4.75 + 0.16, PAVING_M + 0.02, -22.6), 0.02, skip::BOTTOM);
+    }
+    place(file, "church_way".into(), b, nodes);
 }
 
 /// Stone walls along the river with a coping and a string of mooring rings' blocks.

@@ -186,7 +186,7 @@ pub fn streets() -> Vec<Street> {
             Some((12.0, 52.0)),
             Some((12.0, 40.0)),
         ]),
-        street("south_quay", Kind::Lane, (3.0, 0.0), &[(-96.0, 100.2), (96.0, 100.2)], [None, None]),
+        street("south_quay", Kind::Lane, (3.0, 0.0), &[(-96.0, 100.2), (22.0, 100.2)], [None, None]),
         street(
             "mill_track",
             Kind::Track,

@@ -111,7 +111,7 @@ pub fn build(file: &mut File, parts: &Parts, spec: &Spec) -> House {
     b.shaded(0.85, |b| {
         b.block(plinth, Vec3::new(-w / 2.0 - 0.03, -1.6, -d - 0.05), Vec3::new(w / 2.0 + 0.03, FLOOR_M, 0.05), 0.02, skip::BOTTOM);
     });
-    let door_x = if spec.is_shop { w * 0.5 - 0.95 } else { f.rng.pick(&[-1.0, 1.0]) * (w * 0.5 - 1.15) };
+    let door_x = if spec.is_shop { w * 0.5 - 1.22 } else { f.rng.pick(&[-1.0, 1.0]) * (w * 0.5 - 1.3) };
     let shop_front = front(&mut b, &mut f, door_x);
     back_and_sides(&mut b, &mut f);
     doorway(&mut b, door_x);
