@@ -112,7 +112,7 @@ fn check() -> Result<(), String> {
 fn statistics() -> Result<(), String> {
     let (catalog, scene) = town::build();
     let flat = preview::Flat::build(&catalog, &scene, 0)?;
-    println!("{}", flat.summary());
+    println!("{}\n{}", flat.summary(), flat.details(&scene));
     Ok(())
 }
 

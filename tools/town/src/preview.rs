@@ -17,6 +17,7 @@ const HEIGHT: usize = 720;
 
 /// A primitive in its place.
 pub struct Draw<'a> {
+    mesh: &'a str,
     part: &'a Part,
     mat: &'static Material,
     frame: Frame,
@@ -30,6 +31,8 @@ pub struct Flat<'a> {
     draws: Vec<Draw<'a>>,
     n_lights: usize,
     n_nodes: usize,
+    /// Name, draws, moving draws, triangles.
+    groups: Vec<(String, usize, usize, usize)>,
     meshes: BTreeSet<*const Part>,
     materials: BTreeSet<&'static str>,
 }
@@ -37,10 +40,13 @@ pub struct Flat<'a> {
 impl<'a> Flat<'a> {
     /// The scene at a frame.
     pub fn build(catalog: &'a Catalog, scene: &Scene, frame_idx: u32) -> Result<Self, String> {
-        let mut flat = Self { draws: Vec::new(), n_lights: 0, n_nodes: 0, meshes: BTreeSet::new(), materials: BTreeSet::new() };
+        let mut flat = Self { draws: Vec::new(), n_lights: 0, n_nodes: 0, groups: Vec::new(), meshes: BTreeSet::new(), materials: BTreeSet::new() };
         let seconds = frame_idx as f32 / 60.0;
         for node in &scene.nodes {
+            let (draws, moving, triangles) = flat.counts();
             flat.scene_node(catalog, scene, node, Frame::IDENTITY, Vec3::ONE, seconds, false, 1)?;
+            let now = flat.counts();
+            flat.groups.push((node.name.clone(), now.0 - draws, now.1 - moving, now.2 - triangles));
         }
         Ok(flat)
     }
@@ -80,13 +86,63 @@ impl<'a> Flat<'a> {
         self.n_nodes += 1;
         let frame = parent.mul(node.at.frame());
         if let Some(mesh) = node.mesh {
-            for (mat, part) in &found.file.meshes[mesh].1.parts {
+            let (name, builder) = &found.file.meshes[mesh];
+            for (mat, part) in &builder.parts {
                 self.meshes.insert(part);
                 self.materials.insert(mat);
-                self.draws.push(Draw { part, mat: material(mat), frame, tint, is_moving, depth });
+                self.draws.push(Draw { mesh: name, part, mat: material(mat), frame, tint, is_moving, depth });
             }
         }
         node.children.iter().for_each(|c| self.model_node(found, c, frame, tint, is_moving, depth + 1));
+    }
+
+    fn counts(&self) -> (usize, usize, usize) {
+        let moving = self.draws.iter().filter(|d| d.is_moving).count();
+        (self.draws.len(), moving, self.draws.iter().map(|d| d.part.indices.len() / 3).sum())
+    }
+
+    /// Counts by top-level group, and of triangles within a camera's view.
+    pub fn details(&self, scene: &Scene) -> String {
+        let mut lines: Vec<String> = self
+            .groups
+            .iter()
+            .map(|(name, draws, moving, triangles)| format!("  {name}: {draws} instances, {moving} moving, {triangles} triangles"))
+            .collect();
+        for (name, camera) in &scene.cameras {
+            let views: Vec<View> = match camera {
+                Camera::Still { position, target, fov_y_deg } => vec![View::new(*position, *target, *fov_y_deg)],
+                Camera::Path { keys, fov_y_deg } => (0..=18)
+                    .map(|i| key_at(keys, 100.0 * i as f32))
+                    .map(|(p, t)| View::new(p, t, *fov_y_deg))
+                    .collect(),
+            };
+            let millions: Vec<String> = views.iter().map(|v| format!("{:.2}", self.triangles_in(v) as f64 / 1e6)).collect();
+            lines.push(format!("  camera {name}: {} M triangles in view", millions.join(" ")));
+        }
+        let mut by_mesh: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for d in &self.draws {
+            let entry = by_mesh.entry(d.mesh).or_default();
+            entry.0 += 1;
+            entry.1 += d.part.indices.len() / 3;
+        }
+        let mut heavy: Vec<_> = by_mesh.into_iter().collect();
+        heavy.sort_by_key(|(_, (_, triangles))| std::cmp::Reverse(*triangles));
+        lines.extend(heavy.iter().take(24).map(|(name, (n, t))| format!("  mesh {name}: {n} instances, {t} triangles")));
+        lines.join("\n")
+    }
+
+    /// Triangles of instances whose bounding sphere touches the view.
+    fn triangles_in(&self, view: &View) -> usize {
+        let (tx, ty) = (0.5 * WIDTH as f32 / view.focal, 0.5 * HEIGHT as f32 / view.focal);
+        let is_in = |d: &&Draw| {
+            let points = d.part.positions.iter();
+            let (lo, hi) = points.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(lo, hi), p| (lo.min(*p), hi.max(*p)));
+            let c = d.frame.point((lo + hi) * 0.5) - view.eye;
+            let r = (d.frame.linear * ((hi - lo) * 0.5)).length();
+            let (x, y, z) = (c.dot(view.right), c.dot(view.up), c.dot(view.forward));
+            z > -r && x.abs() - z * tx < r * (1.0 + tx * tx).sqrt() && y.abs() - z * ty < r * (1.0 + ty * ty).sqrt()
+        };
+        self.draws.par_iter().filter(is_in).map(|d| d.part.indices.len() / 3).sum()
     }
 
     /// Counts.
@@ -479,7 +535,7 @@ impl<'a> Shader<'a> {
         let shine = pow(n.dot(h).max(0.0), 2.0 / (roughness * roughness).max(0.003)) * 0.25 / (roughness * roughness).max(0.02);
         let ambient = Vec3::new(0.26, 0.32, 0.42) * lerp(0.45, 1.0, 0.5 + 0.5 * n.y) * occlusion;
         let sun_color = Vec3::new(2.0, 1.6, 1.15);
-        let fresnel = f0 + (Vec3::ONE - f0) * pow(1.0 - n.dot(eye).max(0.0), 5.0);
+        let fresnel = f0 + (Vec3::ONE - f0) * pow(1.0 - n.dot(eye).abs().min(1.0), 5.0);
         let mirror = n * 2.0 * n.dot(eye) - eye;
         let reflection = sky(mirror) * fresnel * (1.0 - roughness) * occlusion;
         let glow = Vec3::from(mat.emissive) / 4000.0;

@@ -110,7 +110,8 @@ impl Builder {
         self.block(mat, foot - half, foot + half + Vec3::Y * size.y, bevel, skip);
     }
 
-    /// A straight beam of rectangular section between two points, `width` across and `depth` along `side`'s normal.
+    /// A straight beam of rectangular section between two points. In the plane z = const, `width` lies in the plane and `depth`
+    /// along z; a beam along z is `width` wide and `depth` high.
     pub fn beam(&mut self, mat: &'static str, from: Vec3, to: Vec3, width: f32, depth: f32, bevel: f32) {
         let along = to - from;
         let length = along.length();

@@ -64,7 +64,7 @@ pub fn variants(file: &mut File, parts: &Parts) -> Vec<House> {
     let mut rng = Rng::new(600);
     let plasters =
         ["plaster_ochre", "plaster_white", "plaster_rose", "plaster_sage", "plaster_cream", "plaster_blue", "plaster_terracotta"];
-    let roofs = ["clay_tile", "clay_tile_brown", "clay_tile_orange", "clay_tile", "slate"];
+    let roofs = ["clay_tile", "clay_tile_brown", "slate", "clay_tile_orange", "clay_tile_brown", "clay_tile", "slate"];
     let mut out = Vec::new();
     for i in 0..30u64 {
         let style = [Style::Timber, Style::Render, Style::Brick, Style::Render, Style::Timber, Style::Stone][i as usize % 6];
@@ -90,7 +90,7 @@ pub fn variants(file: &mut File, parts: &Parts) -> Vec<House> {
             n_floors,
             style,
             wall,
-            roof: if style == Style::Stone { "slate" } else { roofs[(i as usize * 3 + 1) % 5] },
+            roof: if style == Style::Stone { "slate" } else { roofs[(i as usize * 3 + 1) % 7] },
             is_gable_front,
             ends: match (i * 11) % 7 {
                 0 | 3 => Ends::HalfHip,

@@ -37,7 +37,8 @@ pub fn houses(houses: &[House], lots: &[Lot], taken: &[Footprint], n_wall_lamps:
         if let Some(p) = house.shop_front {
             let canvas = rng.pick(&CANVASES);
             let motion = Motion::Swing { axis: Vec3::X, amplitude_deg: 1.6, period_s: rng.range(2.2, 3.6), phase: rng.unit() };
-            children.push(SceneNode::model(format!("awning_{}", &canvas[7..]), At::point(p)).moving(motion));
+            let awning = SceneNode::model(format!("awning_{}", &canvas[7..]), At::point(p));
+            children.push(if rng.chance(0.4) { awning.moving(motion) } else { awning });
             children.push(sign(house, &mut rng));
         }
         if n_lamps < n_wall_lamps && i as f32 >= n_lamps as f32 * lamp_every {
@@ -45,7 +46,7 @@ pub fn houses(houses: &[House], lots: &[Lot], taken: &[Footprint], n_wall_lamps:
             let light = SceneNode { at: At::new(0.0, 0.42, 0.54), light: Some(lamp_light()), ..SceneNode::default() };
             children.push(SceneNode::model("lamp_wall", At::point(house.lantern)).with(vec![light]));
         }
-        by_the_door(house, &mut rng, &mut children);
+        by_the_door(house, lot, &mut rng, &mut children);
         ivy(house, lot, taken, &mut rng, &mut children);
         // Instance tint: sun-bleached, damp, dusty.
         let t = rng.range(0.86, 1.0);
@@ -61,7 +62,7 @@ fn door(house: &House, rng: &mut Rng) -> SceneNode {
     let paint = rng.pick(&PAINTS);
     let at = At::point(house.door + Vec3::new(0.01, 0.0, 0.0));
     let node = |at| SceneNode::model(format!("door_{}", &paint[6..]), at);
-    if rng.chance(0.3) {
+    if rng.chance(0.14) {
         let motion = Motion::Swing { axis: Vec3::Y, amplitude_deg: 26.0, period_s: rng.range(5.0, 11.0), phase: rng.unit() };
         node(at.yaw(32.0)).moving(motion)
     } else if rng.chance(0.15) {
@@ -77,7 +78,8 @@ fn sign(house: &House, rng: &mut Rng) -> SceneNode {
     SceneNode::model("sign_bracket", At::point(house.sign + Vec3::Y * 0.55)).with(vec![board])
 }
 
-fn by_the_door(house: &House, rng: &mut Rng, out: &mut Vec<SceneNode>) {
+fn by_the_door(house: &House, lot: &Lot, rng: &mut Rng, out: &mut Vec<SceneNode>) {
+    let first = out.len();
     let side = (house.door.x + 0.5).signum();
     let free = -side;
     let x = free * house.width * rng.range(0.22, 0.36);
@@ -99,6 +101,12 @@ fn by_the_door(house: &House, rng: &mut Rng, out: &mut Vec<SceneNode>) {
         4 => out.push(SceneNode::model("bicycle", At::new(x, 0.02, 0.36).yaw(90.0).roll(7.0))),
         5 if house.shop_front.is_none() => out.push(SceneNode::model("bench", At::new(x, 0.02, 0.45))),
         _ => {}
+    }
+    // Streets slope: what stands beside the door stands on the ground there.
+    let frame = lot.at.frame();
+    for node in &mut out[first..] {
+        let p = frame.point(node.at.p);
+        node.at.p.y += ground_y(p.x, p.z) + PAVING_M - lot.at.p.y;
     }
 }
 

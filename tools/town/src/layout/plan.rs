@@ -181,12 +181,12 @@ pub fn streets() -> Vec<Street> {
         ),
         street("tanner_lane", Kind::Lane, lane, &[(-62.0, 8.0), (-58.0, 28.0), (-52.0, 46.0), (-50.0, 61.5)], [all, all]),
         street("rope_lane", Kind::Lane, lane, &[(58.0, 0.5), (56.0, 20.0), (52.0, 42.0), (53.0, 61.5)], [all, all]),
-        street("quay", Kind::Lane, (6.5, 0.0), &[(-96.0, 68.5), (-40.0, 68.5), (40.0, 68.5), (96.0, 68.5)], [Some((4.0, 188.0)), None]),
+        street("quay", Kind::Lane, (6.1, 0.0), &[(-96.0, 68.4), (-40.0, 68.4), (40.0, 68.4), (96.0, 68.4)], [Some((4.0, 188.0)), None]),
         street("south_road", Kind::Lane, (3.0, 0.0), &[(0.0, 103.0), (-1.0, 118.0), (-14.0, 140.0), (-44.0, 168.0), (-90.0, 210.0)], [
             Some((12.0, 52.0)),
             Some((12.0, 40.0)),
         ]),
-        street("south_quay", Kind::Lane, (3.0, 0.0), &[(-96.0, 100.2), (22.0, 100.2)], [None, None]),
+        street("south_quay", Kind::Lane, (3.0, 0.0), &[(-96.0, 100.6), (22.0, 100.6)], [None, None]),
         street(
             "mill_track",
             Kind::Track,

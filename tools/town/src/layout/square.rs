@@ -19,10 +19,10 @@ pub fn build() -> Vec<SceneNode> {
     let mut out = vec![
         SceneNode::model("fountain", At::new(FOUNTAIN.0, y, FOUNTAIN.1)),
         SceneNode::model("well", At::new(-22.5, y, 6.0).yaw(30.0)),
-        SceneNode::model("notice_board", At::new(-10.5, y, 4.2).yaw(8.0)),
+        SceneNode::model("notice_board", At::new(-24.0, y, 10.5).yaw(52.0)),
     ];
     out.push(SceneNode::group("market", At::new(0.0, y, 0.0), market(&mut rng)));
-    for (x, z, yaw) in [(1.0f32, -1.2f32, -40.0f32), (10.2, -1.4, 40.0), (0.6, -10.6, 218.0), (10.4, -10.8, 142.0), (-27.6, -2.0, 90.0), (27.6, 8.0, -90.0), (-16.0, 20.4, 180.0), (13.0, 20.4, 180.0)] {
+    for (x, z, yaw) in [(1.0f32, -1.2f32, -40.0f32), (10.2, -1.4, 40.0), (0.6, -10.6, 218.0), (10.4, -10.8, 142.0), (-27.6, -2.0, 90.0), (-18.0, 9.6, 0.0), (3.0, 9.6, 0.0), (13.0, 9.6, 0.0)] {
         out.push(SceneNode::model("bench", At::new(x, y, z).yaw(yaw)));
     }
     for (x, z) in [
@@ -32,8 +32,8 @@ pub fn build() -> Vec<SceneNode> {
         out.push(lamp_post(Vec3::new(x, y, z), rng.range(0.0, 90.0)));
     }
     for i in 0..18 {
-        let x = -25.5 + 3.0 * i as f32;
-        out.push(SceneNode::model("bollard", At::new(x, y, 8.4).yaw(rng.range(0.0, 90.0)).size(rng.range(0.97, 1.03))));
+        let x = -21.25 + 2.5 * i as f32;
+        out.push(SceneNode::model("bollard", At::new(x, y, 12.2).yaw(rng.range(0.0, 90.0)).size(rng.range(0.97, 1.03))));
     }
     for (x, z) in [(-5.0, -21.4), (5.0, -21.4), (-4.2, -26.2), (4.2, -26.2)] {
         out.push(SceneNode::model("planter", At::new(x, y, z).yaw(rng.range(0.0, 360.0)).size(1.15)));

@@ -42,7 +42,7 @@ fn size(rng: &mut Rng) -> f32 {
 pub fn standing_person(at: At, rng: &mut Rng) -> SceneNode {
     let f = rng.pick(&FIGURES);
     let mut root = SceneNode { at: at.size(size(rng)), ..SceneNode::default() };
-    if rng.chance(0.5) {
+    if rng.chance(0.3) {
         root.motion = Some(Motion::Swing { axis: Vec3::Y, amplitude_deg: rng.range(12.0, 40.0), period_s: rng.range(4.0, 9.0), phase: rng.unit() });
     }
     figure(root, f.name, None, rng)
@@ -81,15 +81,15 @@ pub fn build(paths: &mut Vec<Path>) -> Vec<SceneNode> {
     let find = |name: &str| all.iter().find(|s| s.name == name);
     let mut people = Vec::new();
     let walks: [(&str, f32, f32, f32, usize); 9] = [
-        ("high_street", 1.0, 39.0, 4.3, 12),
-        ("west_street", 1.0, 112.0, 4.3, 16),
-        ("east_street", 1.0, 108.0, 4.3, 16),
-        ("church_lane", 2.0, 90.0, 1.2, 6),
-        ("mill_lane", 2.0, 90.0, 1.2, 6),
-        ("tanner_lane", 1.0, 50.0, 1.2, 5),
-        ("rope_lane", 1.0, 58.0, 1.2, 5),
-        ("quay", 6.0, 186.0, 2.4, 12),
-        ("south_quay", 4.0, 108.0, 1.4, 6),
+        ("high_street", 1.0, 39.0, 4.3, 8),
+        ("west_street", 1.0, 112.0, 4.3, 10),
+        ("east_street", 1.0, 108.0, 4.3, 10),
+        ("church_lane", 2.0, 90.0, 1.2, 3),
+        ("mill_lane", 2.0, 90.0, 1.2, 3),
+        ("tanner_lane", 1.0, 50.0, 1.2, 3),
+        ("rope_lane", 1.0, 58.0, 1.2, 3),
+        ("quay", 6.0, 186.0, 2.4, 9),
+        ("south_quay", 4.0, 108.0, 1.4, 4),
     ];
     for (name, from, to, offset, n) in walks {
         let Some(street) = find(name) else { continue };
@@ -98,16 +98,16 @@ pub fn build(paths: &mut Vec<Path>) -> Vec<SceneNode> {
     }
     let flat = |list: &[(f32, f32)]| -> Vec<Vec3> { list.iter().map(|(x, z)| Vec3::new(*x, ground_y(*x, *z) + PAVING_M, *z)).collect() };
     let market = flat(&[(-24.5, -8.2), (-14.0, -8.4), (-5.0, -8.2), (0.5, -12.5), (10.0, -12.8), (15.0, -8.4), (24.5, -8.2), (24.8, -16.5), (12.0, -18.0), (0.0, -18.6), (-14.0, -17.0), (-24.6, -16.4)]);
-    add_walk(paths, &mut people, "walk_market", market, 10, &mut rng);
+    add_walk(paths, &mut people, "walk_market", market, 7, &mut rng);
     let crossing = flat(&[(-25.0, -1.4), (-14.0, -0.4), (-2.0, 0.4), (12.0, 1.0), (24.0, 0.5), (24.5, 6.6), (10.0, 6.8), (-8.0, 6.6), (-18.5, 6.9), (-25.0, 3.0)]);
-    add_walk(paths, &mut people, "walk_square", crossing, 10, &mut rng);
+    add_walk(paths, &mut people, "walk_square", crossing, 8, &mut rng);
     let mut bridge: Vec<Vec3> = flat(&[(-3.2, 65.0)]);
     let deck = |x: f32, z: f32| Vec3::new(x, deck_y(z) + 0.12, z);
     bridge.extend((0..=10).map(|i| deck(-3.2, 71.0 + 3.0 * i as f32)));
     bridge.extend(flat(&[(-2.6, 106.0), (2.6, 106.0)]));
     bridge.extend((0..=10).rev().map(|i| deck(3.2, 71.0 + 3.0 * i as f32)));
     bridge.extend(flat(&[(3.2, 65.0)]));
-    add_walk(paths, &mut people, "walk_bridge", bridge, 9, &mut rng);
+    add_walk(paths, &mut people, "walk_bridge", bridge, 6, &mut rng);
 
     let mut vehicles = Vec::new();
     if let (Some(west), Some(east)) = (find("west_street"), find("east_street")) {
@@ -150,14 +150,14 @@ fn cars(paths: &mut Vec<Path>, out: &mut Vec<SceneNode>, west: &Street, east: &S
     let square = |list: &[(f32, f32)]| list.iter().map(|(x, z)| Vec3::new(*x, PAVING_M, *z)).collect::<Vec<Vec3>>();
     let lane = 1.55;
     let mut points = road(path_points(west, 222.0, 2.0, -lane, 7.0));
-    points.extend(square(&[(-25.0, 7.0), (-17.0, 13.4), (-6.0, 15.6), (8.0, 15.6), (18.0, 12.6), (25.5, 3.0)]));
+    points.extend(square(&[(-26.5, 8.0), (-21.5, 15.0), (-13.0, 18.6), (0.0, 19.2), (13.0, 18.6), (21.5, 13.5), (26.5, 3.5)]));
     points.extend(road(path_points(east, 2.0, 222.0, lane, 7.0)));
     points.extend(road(path_points(east, 226.0, 2.0, -lane, 7.0)));
-    points.extend(square(&[(24.0, -0.5), (16.5, 9.4), (8.0, 12.2), (-6.0, 12.2), (-15.5, 10.2), (-23.5, 3.0)]));
+    points.extend(square(&[(25.0, -0.5), (18.5, 10.5), (11.5, 15.0), (0.0, 15.8), (-11.5, 15.2), (-18.6, 12.0), (-24.0, 4.0)]));
     points.extend(road(path_points(west, 2.0, 226.0, lane, 7.0)));
     let total = length(&points, true);
     paths.push(Path { name: "traffic".into(), is_closed: true, points });
-    let n = 16;
+    let n = 14;
     for i in 0..n {
         let paint = CARS[(i * 3 + i / 4) % 4];
         let speed_mps = 5.6;
@@ -189,7 +189,7 @@ fn carts(paths: &mut Vec<Path>, out: &mut Vec<SceneNode>, all: &[Street], rng: &
 
 /// Cars at the kerb of the wider streets, and a few carts left standing.
 fn parked(out: &mut Vec<SceneNode>, all: &[Street], rng: &mut Rng) {
-    for (x, z, yaw) in [(-13.0f32, 19.3f32, 90.0f32), (-7.6, 19.2, 92.0), (16.8, 19.3, -90.0), (22.2, 19.2, -88.0)] {
+    for (x, z, yaw) in [(27.2f32, -3.0f32, 178.0f32), (27.3, -8.4, 182.0), (-27.4, -7.5, 1.0), (-27.2, -17.5, -2.0)] {
         out.push(car(CARS[rng.below(4)], At::new(x, PAVING_M, z).yaw(yaw), None));
     }
     let Some(quay) = all.iter().find(|s| s.name == "quay") else { return };

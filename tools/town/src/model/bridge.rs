@@ -96,7 +96,7 @@ fn barrels(b: &mut Builder) {
         let c = (SPAN + PIER) * k as f32;
         b.grid("ashlar_grey", n, 4, |i, j| {
             let a = PI * i as f32 / n as f32;
-            let x = lerp(-HALF_W, HALF_W, j as f32 / 4.0);
+            let x = lerp(HALF_W, -HALF_W, j as f32 / 4.0);
             let dark = lerp(0.72, 0.5, 1.0 - (x / HALF_W).abs());
             let p = Vec3::new(x, SPRING_Y + RISE * sin(a), MID_Z + c - SPAN * 0.5 * cos(a));
             (p, Vec2::new(a * SPAN * 0.6, x), dark)
@@ -140,9 +140,9 @@ fn parapets(b: &mut Builder) {
             b.uv_offset = Vec2::new(0.7 * i as f32, 0.3 * (i % 3) as f32);
             let x = s * (HALF_W - 0.14);
             let (a, c) = (Vec3::new(x, deck_y(z0) + 0.48, z0), Vec3::new(x, deck_y(z1) + 0.48, z1));
-            b.shaded(0.95, |b| b.beam("ashlar_grey", a, c, 0.96, 0.30, 0.012));
+            b.shaded(0.95, |b| b.beam("ashlar_grey", a, c, 0.30, 0.98, 0.012));
             let lift = Vec3::Y * 0.56;
-            b.beam("ashlar", a + lift, c + lift, 0.18, 0.46, 0.035);
+            b.beam("ashlar", a + lift, c + lift, 0.46, 0.18, 0.035);
         }
         for z in [ENDS.0, ENDS.1] {
             let foot = Vec3::new(s * (HALF_W - 0.14), deck_y(z) - 1.2, z);

@@ -62,11 +62,11 @@ fn lantern(b: &mut Builder) {
     };
     for k in 0..4 {
         b.polygon("lamp_glass", &[corner(k, r0, 0.03), corner(k + 1, r0, 0.03), corner(k + 1, r1, h), corner(k, r1, h)]);
-        b.beam("iron", corner(k, r0, 0.02), corner(k, r1, h + 0.01), 0.022, 0.022, 0.005);
-        b.beam("iron", corner(k, r1, h), corner(k + 1, r1, h), 0.024, 0.024, 0.005);
+        b.beam("iron", corner(k, r0, 0.02), corner(k, r1, h + 0.01), 0.022, 0.022, 0.0);
+        b.beam("iron", corner(k, r1, h), corner(k + 1, r1, h), 0.024, 0.024, 0.0);
     }
     b.lathe("iron", &[(0.0, -0.05), (0.05, -0.03), (0.15, 0.0), (0.15, 0.03), (0.0, 0.031)], 8);
-    b.lathe("iron", &[(0.0, h), (0.26, h), (0.26, h + 0.02), (0.15, h + 0.11), (0.06, h + 0.16), (0.05, h + 0.22), (0.07, h + 0.24), (0.0, h + 0.30)], 12);
+    b.lathe("iron", &[(0.0, h), (0.26, h), (0.26, h + 0.02), (0.15, h + 0.11), (0.06, h + 0.16), (0.05, h + 0.22), (0.0, h + 0.30)], 8);
 }
 
 fn lamp_post() -> Builder {
@@ -189,12 +189,12 @@ fn crate_box() -> Builder {
     for (i, y) in [0.02f32, 0.16, 0.30].into_iter().enumerate() {
         b.uv_offset = Vec2::new(0.21 * i as f32, 0.16 * i as f32);
         for s in [-1.0f32, 1.0] {
-            b.block("planks", p(-w, y, s * d - 0.012), p(w, y + 0.115, s * d + 0.012), 0.006, 0);
-            b.block("planks", p(s * w - 0.012, y, -d), p(s * w + 0.012, y + 0.115, d), 0.006, 0);
+            b.block("planks", p(-w, y, s * d - 0.012), p(w, y + 0.115, s * d + 0.012), 0.0, 0);
+            b.block("planks", p(s * w - 0.012, y, -d), p(s * w + 0.012, y + 0.115, d), 0.0, skip::BACK);
         }
     }
     for (x, z) in [(-w, -d), (w, -d), (-w, d), (w, d)] {
-        b.post("planks_dark", p(x * 0.94, 0.0, z * 0.92), p(0.05, h, 0.05), 0.006, 0);
+        b.post("planks_dark", p(x * 0.94, 0.0, z * 0.92), p(0.05, h, 0.05), 0.0, skip::BOTTOM);
     }
     b.shaded(0.6, |b| b.polygon("planks", &[p(-w, 0.05, d), p(w, 0.05, d), p(w, 0.05, -d), p(-w, 0.05, -d)]));
     b

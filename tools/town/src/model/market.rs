@@ -99,7 +99,7 @@ fn wares(kind: &str, mats: &[&'static str; 3]) -> Builder {
                 let c = p(x + rng.range(-0.01, 0.01), 0.05 + r * (1.0 + 1.35 * layer as f32), z + rng.range(-0.01, 0.01));
                 let half = if kind == "loaves" { p(r * 1.5, r * 0.8, r * 0.85) } else { Vec3::splat(r * rng.range(0.92, 1.08)) };
                 let mat = mats[rng.below(3)];
-                b.shaded(if layer == 0 { 0.75 } else { 1.0 }, |b| b.ellipsoid(mat, c, half, 7, 5));
+                b.shaded(if layer == 0 { 0.75 } else { 1.0 }, |b| b.ellipsoid(mat, c, half, 6, 4));
             }
         }
     }

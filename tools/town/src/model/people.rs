@@ -21,7 +21,7 @@ pub struct Figure {
 }
 
 /// Shoulder joint: x to either side, y.
-pub const SHOULDER: (f32, f32) = (0.215, 1.41);
+pub const SHOULDER: (f32, f32) = (0.200, 1.40);
 /// Hip joint: x to either side, y.
 pub const HIP: (f32, f32) = (0.095, 0.90);
 

@@ -59,8 +59,9 @@ pub fn build(file: &mut File) {
 
 /// A quad of leaves about a point, its normals turned towards `out`.
 fn leaf_card(b: &mut Builder, mat: &'static str, center: Vec3, right: Vec3, up: Vec3, out: Vec3, ao: f32) {
+    // The front faces outwards, so that whoever looks at the crown from outside sees the normals as they are meant.
+    let right = if right.cross(up).dot(out) < 0.0 { -right } else { right };
     let face = right.cross(up).normalize_or(Vec3::Y);
-    let face = if face.dot(out) < 0.0 { -face } else { face };
     let n = (out * 0.75 + face * 0.35).normalize_or(Vec3::Y);
     let corner = |s: f32, t: f32| Vertex {
         p: center + right * s + up * t,
