@@ -7,7 +7,7 @@ use crate::layout::plan::{BANKS, PAVING_M, ground_y};
 use crate::layout::{cameras, frontage, ground, landmarks, nature, square, traffic};
 use crate::model::house_parts::Parts;
 use crate::model::{bridge, church, furniture, market, mills, people, trees, vehicles};
-use crate::scene::{Scene, SceneNode};
+use crate::scene::{Camera, Scene, SceneNode};
 use glam::Vec2;
 
 /// Models and the scene that places them.
@@ -46,7 +46,11 @@ pub fn build() -> (Catalog, Scene) {
     let in_square = square::build();
     let n_square = in_square.iter().filter(|n| n.model == "lamp_post").count();
     let n_walls = frontage::N_LAMPS.saturating_sub(lamps.len() + n_square);
-    scene.nodes.push(group("houses", frontage::houses(&houses, &lots, &taken, n_walls)));
+    let shade = frontage::shade_wall(&houses, &lots, &taken);
+    if let Some(wall) = &shade {
+        scene.cameras.push(("shade", Camera::Still { position: wall.eye, target: wall.target, fov_y_deg: 45.0 }));
+    }
+    scene.nodes.push(group("houses", frontage::houses(&houses, &lots, &taken, n_walls, shade.as_ref())));
     scene.nodes.push(group("square", in_square));
     lamps.truncate(frontage::N_LAMPS);
     scene.nodes.push(group("lamps", lamps));

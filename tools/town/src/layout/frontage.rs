@@ -26,7 +26,7 @@ pub fn lamp_post(p: Vec3, yaw: f32) -> SceneNode {
 }
 
 /// Houses with what hangs on them and stands before them.
-pub fn houses(houses: &[House], lots: &[Lot], taken: &[Footprint], n_wall_lamps: usize) -> Vec<SceneNode> {
+pub fn houses(houses: &[House], lots: &[Lot], taken: &[Footprint], n_wall_lamps: usize, shade: Option<&ShadeWall>) -> Vec<SceneNode> {
     let mut rng = Rng::new(650);
     let lamp_every = lots.len() as f32 / n_wall_lamps.max(1) as f32;
     let mut n_lamps = 0;
@@ -47,7 +47,7 @@ pub fn houses(houses: &[House], lots: &[Lot], taken: &[Footprint], n_wall_lamps:
             children.push(SceneNode::model("lamp_wall", At::point(house.lantern)).with(vec![light]));
         }
         by_the_door(house, lot, &mut rng, &mut children);
-        ivy(house, lot, taken, &mut rng, &mut children);
+        free_sides(house, lot, taken, shade.filter(|s| s.lot == i), &mut rng, &mut children);
         // Instance tint: sun-bleached, damp, dusty.
         let t = rng.range(0.86, 1.0);
         let tint = [t, t * rng.range(0.96, 1.0), t * rng.range(0.92, 1.0)];
@@ -110,21 +110,87 @@ fn by_the_door(house: &House, lot: &Lot, rng: &mut Rng, out: &mut Vec<SceneNode>
     }
 }
 
-/// Ivy on side walls that no neighbour hides.
-fn ivy(house: &House, lot: &Lot, taken: &[Footprint], rng: &mut Rng, out: &mut Vec<SceneNode>) {
+/// Whether a neighbour leaves a side wall free, `out_m` metres away from it.
+fn is_free(house: &House, lot: &Lot, taken: &[Footprint], side: f32, out_m: f32) -> bool {
     let frame = lot.at.frame();
+    [1.5, house.depth * 0.5, house.depth - 1.5].iter().all(|z| {
+        let p = frame.point(Vec3::new(side * (house.width * 0.5 + out_m), 0.0, -z));
+        !taken.iter().any(|t| t.contains(Vec2::new(p.x, p.z), 0.0))
+    })
+}
+
+/// Ivy or windows on side walls that no neighbour hides.
+fn free_sides(house: &House, lot: &Lot, taken: &[Footprint], shade: Option<&ShadeWall>, rng: &mut Rng, out: &mut Vec<SceneNode>) {
     for side in [-1.0f32, 1.0] {
-        let probe = |z: f32| {
-            let p = frame.point(Vec3::new(side * (house.width * 0.5 + 1.2), 0.0, z));
-            !taken.iter().any(|t| t.contains(Vec2::new(p.x, p.z), 0.0))
-        };
-        if !probe(-1.5) || !probe(-house.depth + 1.5) || !rng.chance(if house.style == Style::Timber { 0.25 } else { 0.55 }) {
+        if !is_free(house, lot, taken, side, 1.2) {
             continue;
         }
-        let name = if rng.chance(0.65) { "ivy_large" } else { "ivy_small" };
-        let z = -house.depth * rng.range(0.4, 0.6);
-        out.push(SceneNode::model(name, At::new(side * (house.width * 0.5 + 0.04), -0.1, z).yaw(side * 90.0)));
+        let wall = |y: f32, z: f32| At::new(side * house.width * 0.5, y, z).yaw(side * 90.0);
+        if shade.is_some_and(|s| s.side == side) {
+            out.push(SceneNode::model("ivy_large", wall(-0.15, -house.depth * 0.36)));
+            out.push(SceneNode::model("ivy_small", wall(-0.15, -house.depth * 0.80)));
+            out.push(SceneNode::model("window_flush_stone", wall(1.35, -house.depth * 0.62)));
+            continue;
+        }
+        if rng.chance(0.35) {
+            let name = if rng.chance(0.65) { "ivy_large" } else { "ivy_small" };
+            out.push(SceneNode::model(name, wall(-0.1, -house.depth * rng.range(0.35, 0.65))));
+        } else {
+            let kind = if house.style == Style::Timber { "window_flush_timber" } else { "window_flush_stone" };
+            let n_floors = ((house.eaves_y - 3.4) / 2.75 + 1.2) as usize;
+            let columns: &[f32] = if rng.chance(0.6) { &[0.27, 0.70] } else { &[0.48] };
+            for floor in 0..n_floors {
+                for z in columns {
+                    if rng.chance(0.18) {
+                        continue;
+                    }
+                    let y = if floor == 0 { 1.25 } else { 4.27 + 2.75 * (floor - 1) as f32 };
+                    let name = if rng.chance(0.1) { format!("{kind}_lit") } else { kind.into() };
+                    out.push(SceneNode::model(name, wall(y, -house.depth * z)));
+                }
+            }
+        }
     }
+}
+
+/// The wall of the `shade` picture: the sun grazes it, and there is room before it.
+pub struct ShadeWall {
+    lot: usize,
+    side: f32,
+    /// Where the camera stands.
+    pub eye: Vec3,
+    /// Where it looks.
+    pub target: Vec3,
+}
+
+/// Finds it.
+pub fn shade_wall(houses: &[House], lots: &[Lot], taken: &[Footprint]) -> Option<ShadeWall> {
+    let sun = Vec2::new(-0.707, 0.707);
+    let mut best: Option<(f32, ShadeWall)> = None;
+    for (i, lot) in lots.iter().enumerate() {
+        let house = &houses[lot.house];
+        let frame = lot.at.frame();
+        for side in [-1.0f32, 1.0] {
+            let normal = frame.linear * Vec3::new(side, 0.0, 0.0);
+            let grazing = Vec2::new(normal.x, normal.z).dot(sun);
+            let is_roomy = [1.2, 3.0, 5.0, 8.0].iter().all(|m| is_free(house, lot, taken, side, *m));
+            if !(0.10..0.42).contains(&grazing) || !is_roomy || house.style == Style::Timber {
+                continue;
+            }
+            // The eye stands on the sun's side of the wall, so that shadows fall away from it.
+            let along = frame.linear * Vec3::Z;
+            let toward_front = if Vec2::new(along.x, along.z).dot(sun) > 0.0 { 1.0 } else { -1.0 };
+            let middle = frame.point(Vec3::new(side * house.width * 0.5, 0.0, -house.depth * 0.45));
+            let mut eye = middle + along * (5.2 * toward_front) + normal * 2.6;
+            eye.y = ground_y(eye.x, eye.z) + 1.7;
+            let target = middle - along * (0.8 * toward_front) + Vec3::Y * 2.3;
+            let score = (grazing - 0.25).abs() + if house.wall == "plaster_white" || house.wall == "plaster_cream" { 0.0 } else { 0.08 };
+            if best.as_ref().is_none_or(|(s, _)| score < *s) {
+                best = Some((score, ShadeWall { lot: i, side, eye, target }));
+            }
+        }
+    }
+    best.map(|(_, wall)| wall)
 }
 
 /// Lamp posts along the streets; `n` at most.

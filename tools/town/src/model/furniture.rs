@@ -37,6 +37,10 @@ pub fn build(file: &mut File) {
     for sign in SIGNS {
         file.add_single(&format!("sign_{sign}"), self::sign(sign));
     }
+    for (name, surround, frame) in [("stone", "ashlar", "paint_white"), ("timber", "timber", "paint_brown")] {
+        file.add_single(&format!("window_flush_{name}"), window_flush(surround, frame, "glass"));
+        file.add_single(&format!("window_flush_{name}_lit"), window_flush(surround, frame, "glass_lit"));
+    }
     file.add_single("lamp_post", lamp_post());
     file.add_single("lamp_wall", lamp_wall());
     file.add_single("sign_bracket", sign_bracket());
@@ -51,6 +55,26 @@ pub fn build(file: &mut File) {
     file.add_single("bicycle", bicycle());
     file.add_single("notice_board", notice_board());
     file.add_single("garden_wall", garden_wall());
+}
+
+/// A window that is set on a wall instead of into it, for walls whose mesh has no hole: its deep surround makes the niche.
+fn window_flush(surround: &'static str, frame: &'static str, glass: &'static str) -> Builder {
+    let mut b = Builder::default();
+    let (w, h, deep) = (0.48, 1.3, 0.085);
+    b.block(surround, p(-w - 0.14, -0.10, -0.02), p(w + 0.14, 0.0, deep + 0.06), 0.014, skip::BACK);
+    b.block(surround, p(-w - 0.14, h, -0.02), p(w + 0.14, h + 0.17, deep), 0.014, skip::BACK);
+    for s in [-1.0f32, 1.0] {
+        b.block(surround, p((s * w).min(s * (w + 0.12)), 0.0, -0.02), p((s * w).max(s * (w + 0.12)), h, deep - 0.01), 0.012, skip::BACK);
+        b.block(frame, p((s * w).min(s * (w - 0.06)), 0.0, -0.02), p((s * w).max(s * (w - 0.06)), h, 0.03), 0.006, skip::BACK);
+    }
+    b.block(frame, p(-w, 0.0, -0.02), p(w, 0.06, 0.031), 0.0, skip::BACK);
+    b.block(frame, p(-w, h - 0.06, -0.02), p(w, h, 0.031), 0.0, skip::BACK);
+    b.block(frame, p(-0.03, 0.06, -0.02), p(0.03, h - 0.06, 0.034), 0.0, skip::BACK);
+    for y in [0.45, 0.86] {
+        b.block(frame, p(-w, y - 0.015, -0.02), p(w, y + 0.015, 0.026), 0.0, skip::BACK);
+    }
+    b.polygon_ao(glass, &[p(-w, 0.0, 0.012), p(w, 0.0, 0.012), p(w, h, 0.012), p(-w, h, 0.012)], &[0.9, 0.9, 0.7, 0.7]);
+    b
 }
 
 fn lantern(b: &mut Builder) {
