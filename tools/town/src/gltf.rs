@@ -61,7 +61,10 @@ pub fn write(file: &File) -> Result<Vec<Encoded>, String> {
         if !tables.images.is_empty() {
             fields.insert("images".into(), Value::Array(tables.images));
             fields.insert("textures".into(), Value::Array(tables.textures));
-            fields.insert("samplers".into(), json!([{ "magFilter": 9729, "minFilter": 9987, "wrapS": 10497, "wrapT": 10497 }]));
+            fields.insert(
+                "samplers".into(),
+                json!([{ "magFilter": 9729, "minFilter": 9987, "wrapS": 10497, "wrapT": 10497 }]),
+            );
         }
         if tables.uses_emissive_strength {
             fields.insert("extensionsUsed".into(), json!(["KHR_materials_emissive_strength"]));
@@ -86,7 +89,8 @@ fn primitive(part: &Part, material: usize, streams: &mut Streams, accessors: &mu
         accessors.push(fields);
         accessors.len() - 1
     };
-    let (lo, hi) = part.positions.iter().fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(lo, hi), p| (lo.min(*p), hi.max(*p)));
+    let (lo, hi) =
+        part.positions.iter().fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(lo, hi), p| (lo.min(*p), hi.max(*p)));
     let floats = |values: &mut dyn Iterator<Item = f32>| values.flat_map(f32::to_le_bytes).collect::<Vec<u8>>();
     let positions = add(
         0,

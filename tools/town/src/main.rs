@@ -21,7 +21,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use texture::Encoded;
 
-const USAGE: &str = "usage: praxis-town [--check | --preview FOLDER [CAMERA[@FRAME]...] | --models FOLDER [MODEL...] | --statistics]
+const USAGE: &str =
+    "usage: praxis-town [--check | --preview FOLDER [CAMERA[@FRAME]...] | --models FOLDER [MODEL...] | --statistics]
   (no option)   writes assets/town and scenes/town.ron
   --check       regenerates in memory and compares with what is there; exit 1 on a difference
   --preview     draws cameras (all stills by default) into FOLDER with the built-in software rasteriser
@@ -111,7 +112,7 @@ fn check() -> Result<(), String> {
 
 fn statistics() -> Result<(), String> {
     let (catalog, scene) = town::build();
-    let flat = preview::Flat::build(&catalog, &scene, 0)?;
+    let flat = preview::flat::Flat::build(&catalog, &scene, 0)?;
     println!("{}\n{}", flat.summary(), flat.details(&scene));
     Ok(())
 }

@@ -186,8 +186,14 @@ pub const MATERIALS: &[Material] = &[
     plain("gilt", [0.95, 0.68, 0.27], 0.32, 1.0),
     plain("feather", [0.70, 0.70, 0.68], 0.8, 0.0),
     plain("feather_dark", [0.07, 0.07, 0.08], 0.7, 0.0),
+    plain("leaf_core", [0.075, 0.095, 0.035], 0.95, 0.0),
     plain("paper", [0.72, 0.68, 0.56], 0.9, 0.0),
-    Material { texture: Texture::Image("clock_face"), roughness: 0.5, metallic: 0.0, ..set("clock_face", "", 1.0, WHITE) },
+    Material {
+        texture: Texture::Image("clock_face"),
+        roughness: 0.5,
+        metallic: 0.0,
+        ..set("clock_face", "", 1.0, WHITE)
+    },
 ];
 
 /// The material of a name; the first one where there is none (a test holds that no mesh needs that).

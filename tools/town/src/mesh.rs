@@ -116,7 +116,8 @@ impl Builder {
     /// Normals are smooth; `uv` gives metres; `ao` as for vertices.
     pub fn grid(&mut self, mat: &'static str, nx: usize, ny: usize, at: impl Fn(usize, usize) -> (Vec3, Vec2, f32)) {
         let row = nx + 1;
-        let points: Vec<(Vec3, Vec2, f32)> = (0..=ny).flat_map(|j| (0..=nx).map(move |i| (i, j))).map(|(i, j)| at(i, j)).collect();
+        let points: Vec<(Vec3, Vec2, f32)> =
+            (0..=ny).flat_map(|j| (0..=nx).map(move |i| (i, j))).map(|(i, j)| at(i, j)).collect();
         let mut normals = vec![Vec3::ZERO; points.len()];
         let mut triangles = Vec::with_capacity(nx * ny * 2);
         for j in 0..ny {

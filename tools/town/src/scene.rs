@@ -191,13 +191,16 @@ impl Scene {
     pub fn to_ron(&self, catalog: &Catalog) -> Result<String, String> {
         let mut models = BTreeSet::new();
         self.nodes.iter().for_each(|n| collect_models(n, &mut models));
-        let mut out = String::from("// Written by `cargo run -p praxis-town --release`; edit the generator in tools/town, not this file.\n(\n");
+        let mut out = String::from(
+            "// Written by `cargo run -p praxis-town --release`; edit the generator in tools/town, not this file.\n(\n",
+        );
         let o = &mut out;
         o.push_str("    schema: \"praxis.scene/1\",\n    title: \"Town, late afternoon\",\n");
         o.push_str("    sun: (elevation_deg: 28, azimuth_deg: 225, turbidity: 4.5),\n    exposure_ev100: 13.4,\n    models: {\n");
         for model in &models {
             let found = catalog.find(model).ok_or_else(|| format!("scene: no model named {model:?} in any file"))?;
-            let _ = writeln!(o, "        {model:?}: (file: \"../assets/town/{}.gltf\", node: {model:?}),", found.file.stem);
+            let _ =
+                writeln!(o, "        {model:?}: (file: \"../assets/town/{}.gltf\", node: {model:?}),", found.file.stem);
         }
         o.push_str("    },\n    cameras: {\n");
         for (name, camera) in &self.cameras {
@@ -229,7 +232,8 @@ impl Scene {
         o.push_str("    },\n    default_camera: \"square\",\n    bench_camera: \"bench\",\n    paths: {\n");
         for path in &self.paths {
             let points: Vec<String> = path.points.iter().map(|p| triple(*p)).collect();
-            let _ = writeln!(o, "        {:?}: (closed: {}, points: [{}]),", path.name, path.is_closed, points.join(", "));
+            let _ =
+                writeln!(o, "        {:?}: (closed: {}, points: [{}]),", path.name, path.is_closed, points.join(", "));
         }
         o.push_str("    },\n    nodes: [\n");
         self.nodes.iter().for_each(|n| node_text(n, 2, o));

@@ -7,8 +7,6 @@ use glam::{Vec2, Vec3};
 
 /// Faces of a box to leave out.
 pub mod skip {
-    /// None.
-    pub const NONE: u8 = 0;
     /// -Y
     pub const BOTTOM: u8 = 1 << 2;
     /// +Y
@@ -25,7 +23,13 @@ impl Builder {
         let (c, h) = ((lo + hi) * 0.5, (hi - lo) * 0.5);
         let b = bevel.min(h.min_element() * 0.6).max(0.0);
         let has_grain = material(mat).has_grain;
-        let longest = if h.x >= h.y && h.x >= h.z { 0 } else if h.y >= h.z { 1 } else { 2 };
+        let longest = if h.x >= h.y && h.x >= h.z {
+            0
+        } else if h.y >= h.z {
+            1
+        } else {
+            2
+        };
         let axis = |k: usize| [Vec3::X, Vec3::Y, Vec3::Z][k];
         let face_uv = |k: usize, s: f32, p: Vec3| {
             let (mut right, mut up) = surface_axes(axis(k) * s);
@@ -37,7 +41,8 @@ impl Builder {
         let is_open = |k: usize, s: f32| skip >> (2 * k + usize::from(s > 0.0)) & 1 == 1;
         // The point of face (k, s) at signs (t on axis l, q on axis m), inset by the bevel.
         let at = |k: usize, s: f32, l: usize, t: f32, m: usize, q: f32| {
-            let inset = |a: usize, sign: f32, other_open: bool| axis(a) * sign * (h[a] - if other_open { 0.0 } else { b });
+            let inset =
+                |a: usize, sign: f32, other_open: bool| axis(a) * sign * (h[a] - if other_open { 0.0 } else { b });
             c + axis(k) * s * h[k] + inset(l, t, is_open(l, t)) + inset(m, q, is_open(m, q))
         };
         for k in 0..3 {
@@ -98,9 +103,8 @@ impl Builder {
     fn facing(&mut self, mat: &'static str, vertices: &[Vertex], outward: Vec3) {
         let n = (vertices[1].p - vertices[0].p).cross(vertices[2].p - vertices[0].p);
         let is_flipped = n.dot(outward) < 0.0;
-        let triangles: Vec<[u32; 3]> = (1..vertices.len() as u32 - 1)
-            .map(|i| if is_flipped { [0, i + 1, i] } else { [0, i, i + 1] })
-            .collect();
+        let triangles: Vec<[u32; 3]> =
+            (1..vertices.len() as u32 - 1).map(|i| if is_flipped { [0, i + 1, i] } else { [0, i, i + 1] }).collect();
         self.add(mat, vertices, &triangles);
     }
 
@@ -124,7 +128,13 @@ impl Builder {
         let z = x.cross(y);
         let frame = crate::math::Frame { linear: glam::Mat3::from_cols(x, y, z), origin: from };
         self.within(frame, |b| {
-            b.block(mat, Vec3::new(0.0, -width * 0.5, -depth * 0.5), Vec3::new(length, width * 0.5, depth * 0.5), bevel, 0);
+            b.block(
+                mat,
+                Vec3::new(0.0, -width * 0.5, -depth * 0.5),
+                Vec3::new(length, width * 0.5, depth * 0.5),
+                bevel,
+                0,
+            );
         });
     }
 
@@ -319,10 +329,14 @@ impl Builder {
             let (x0, x1, y0, y1, d) = (o.x, o.x + o.w, o.y, o.y + o.h, -wall.depth);
             let p = Vec3::new;
             let ao = [0.95, 0.62, 0.62, 0.95];
-            self.polygon_ao(wall.reveal, &[p(x0, y0, 0.0), p(x0, y0, d), p(x0, y1, d), p(x0, y1, 0.0)], &ao.map(|a| a));
+            self.polygon_ao(wall.reveal, &[p(x0, y0, 0.0), p(x0, y0, d), p(x0, y1, d), p(x0, y1, 0.0)], &ao);
             self.polygon_ao(wall.reveal, &[p(x1, y1, 0.0), p(x1, y1, d), p(x1, y0, d), p(x1, y0, 0.0)], &ao);
             self.polygon_ao(wall.reveal, &[p(x1, y0, 0.0), p(x1, y0, d), p(x0, y0, d), p(x0, y0, 0.0)], &ao);
-            self.polygon_ao(wall.reveal, &[p(x0, y1, 0.0), p(x0, y1, d), p(x1, y1, d), p(x1, y1, 0.0)], &[0.75, 0.5, 0.5, 0.75]);
+            self.polygon_ao(
+                wall.reveal,
+                &[p(x0, y1, 0.0), p(x0, y1, d), p(x1, y1, d), p(x1, y1, 0.0)],
+                &[0.75, 0.5, 0.5, 0.75],
+            );
         }
     }
 }

@@ -16,8 +16,6 @@ pub struct Lot {
     pub house: usize,
     /// In the world.
     pub at: At,
-    /// Whether it fronts a street of shops.
-    pub is_main: bool,
 }
 
 /// An oriented rectangle that something occupies.
@@ -62,12 +60,20 @@ impl Footprint {
 /// Makes the variants.
 pub fn variants(file: &mut File, parts: &Parts) -> Vec<House> {
     let mut rng = Rng::new(600);
-    let plasters =
-        ["plaster_ochre", "plaster_white", "plaster_rose", "plaster_sage", "plaster_cream", "plaster_blue", "plaster_terracotta"];
+    let plasters = [
+        "plaster_ochre",
+        "plaster_white",
+        "plaster_rose",
+        "plaster_sage",
+        "plaster_cream",
+        "plaster_blue",
+        "plaster_terracotta",
+    ];
     let roofs = ["clay_tile", "clay_tile_brown", "slate", "clay_tile_orange", "clay_tile_brown", "clay_tile", "slate"];
     let mut out = Vec::new();
     for i in 0..30u64 {
-        let style = [Style::Timber, Style::Render, Style::Brick, Style::Render, Style::Timber, Style::Stone][i as usize % 6];
+        let style =
+            [Style::Timber, Style::Render, Style::Brick, Style::Render, Style::Timber, Style::Stone][i as usize % 6];
         let is_shop = i % 2 == 0 && style != Style::Stone;
         let wall = match style {
             Style::Timber => ["plaster_white", "plaster_cream", "plaster_ochre", "plaster_white"][(i as usize / 2) % 4],
@@ -165,7 +171,9 @@ fn along(
             let pick = rng.below(houses.len());
             let house = &houses[pick];
             let is_alike = last < houses.len()
-                && (houses[last].wall == house.wall || houses[last].name == house.name || houses[last].eaves_y == house.eaves_y && rng.chance(0.6));
+                && (houses[last].wall == house.wall
+                    || houses[last].name == house.name
+                    || houses[last].eaves_y == house.eaves_y && rng.chance(0.6));
             if is_alike || (is_main != house.shop_front.is_some() && rng.chance(0.6)) {
                 continue;
             }
@@ -183,7 +191,7 @@ fn along(
             let y = ground_y(mid.x, mid.y) + PAVING_M;
             let full = Footprint::new(center, Vec2::new(house.width * 0.5, house.depth * 0.5), yaw);
             taken.push(full);
-            lots.push(Lot { house: pick, at: At::point(Vec3::new(mid.x, y, mid.y)).yaw(yaw), is_main });
+            lots.push(Lot { house: pick, at: At::point(Vec3::new(mid.x, y, mid.y)).yaw(yaw) });
             last = pick;
             s = end;
             is_placed = true;

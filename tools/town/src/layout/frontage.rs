@@ -26,7 +26,13 @@ pub fn lamp_post(p: Vec3, yaw: f32) -> SceneNode {
 }
 
 /// Houses with what hangs on them and stands before them.
-pub fn houses(houses: &[House], lots: &[Lot], taken: &[Footprint], n_wall_lamps: usize, shade: Option<&ShadeWall>) -> Vec<SceneNode> {
+pub fn houses(
+    houses: &[House],
+    lots: &[Lot],
+    taken: &[Footprint],
+    n_wall_lamps: usize,
+    shade: Option<&ShadeWall>,
+) -> Vec<SceneNode> {
     let mut rng = Rng::new(650);
     let lamp_every = lots.len() as f32 / n_wall_lamps.max(1) as f32;
     let mut n_lamps = 0;
@@ -36,7 +42,8 @@ pub fn houses(houses: &[House], lots: &[Lot], taken: &[Footprint], n_wall_lamps:
         let mut children = vec![door(house, &mut rng)];
         if let Some(p) = house.shop_front {
             let canvas = rng.pick(&CANVASES);
-            let motion = Motion::Swing { axis: Vec3::X, amplitude_deg: 1.6, period_s: rng.range(2.2, 3.6), phase: rng.unit() };
+            let motion =
+                Motion::Swing { axis: Vec3::X, amplitude_deg: 1.6, period_s: rng.range(2.2, 3.6), phase: rng.unit() };
             let awning = SceneNode::model(format!("awning_{}", &canvas[7..]), At::point(p));
             children.push(if rng.chance(0.4) { awning.moving(motion) } else { awning });
             children.push(sign(house, &mut rng));
@@ -63,7 +70,8 @@ fn door(house: &House, rng: &mut Rng) -> SceneNode {
     let at = At::point(house.door + Vec3::new(0.01, 0.0, 0.0));
     let node = |at| SceneNode::model(format!("door_{}", &paint[6..]), at);
     if rng.chance(0.14) {
-        let motion = Motion::Swing { axis: Vec3::Y, amplitude_deg: 26.0, period_s: rng.range(5.0, 11.0), phase: rng.unit() };
+        let motion =
+            Motion::Swing { axis: Vec3::Y, amplitude_deg: 26.0, period_s: rng.range(5.0, 11.0), phase: rng.unit() };
         node(at.yaw(32.0)).moving(motion)
     } else if rng.chance(0.15) {
         node(at.yaw(rng.range(10.0, 75.0)))
@@ -73,7 +81,12 @@ fn door(house: &House, rng: &mut Rng) -> SceneNode {
 }
 
 fn sign(house: &House, rng: &mut Rng) -> SceneNode {
-    let motion = Motion::Swing { axis: Vec3::Z, amplitude_deg: rng.range(4.0, 10.0), period_s: rng.range(1.6, 2.6), phase: rng.unit() };
+    let motion = Motion::Swing {
+        axis: Vec3::Z,
+        amplitude_deg: rng.range(4.0, 10.0),
+        period_s: rng.range(1.6, 2.6),
+        phase: rng.unit(),
+    };
     let board = SceneNode::model(format!("sign_{}", rng.pick(&SIGNS)), At::new(0.0, -0.02, 0.60)).moving(motion);
     SceneNode::model("sign_bracket", At::point(house.sign + Vec3::Y * 0.55)).with(vec![board])
 }
@@ -120,7 +133,14 @@ fn is_free(house: &House, lot: &Lot, taken: &[Footprint], side: f32, out_m: f32)
 }
 
 /// Ivy or windows on side walls that no neighbour hides.
-fn free_sides(house: &House, lot: &Lot, taken: &[Footprint], shade: Option<&ShadeWall>, rng: &mut Rng, out: &mut Vec<SceneNode>) {
+fn free_sides(
+    house: &House,
+    lot: &Lot,
+    taken: &[Footprint],
+    shade: Option<&ShadeWall>,
+    rng: &mut Rng,
+    out: &mut Vec<SceneNode>,
+) {
     for side in [-1.0f32, 1.0] {
         if !is_free(house, lot, taken, side, 1.2) {
             continue;
@@ -184,7 +204,8 @@ pub fn shade_wall(houses: &[House], lots: &[Lot], taken: &[Footprint]) -> Option
             let mut eye = middle + along * (5.2 * toward_front) + normal * 2.6;
             eye.y = ground_y(eye.x, eye.z) + 1.7;
             let target = middle - along * (0.8 * toward_front) + Vec3::Y * 2.3;
-            let score = (grazing - 0.25).abs() + if house.wall == "plaster_white" || house.wall == "plaster_cream" { 0.0 } else { 0.08 };
+            let score = (grazing - 0.25).abs()
+                + if house.wall == "plaster_white" || house.wall == "plaster_cream" { 0.0 } else { 0.08 };
             if best.as_ref().is_none_or(|(s, _)| score < *s) {
                 best = Some((score, ShadeWall { lot: i, side, eye, target }));
             }
@@ -242,7 +263,12 @@ fn cable(street: &Street, s: f32, rng: &mut Rng) -> SceneNode {
     let children = (0..n)
         .map(|i| {
             let x = CABLE_M * ((i as f32 + 0.5) / n as f32 - 0.5);
-            let motion = Motion::Swing { axis: Vec3::X, amplitude_deg: rng.range(10.0, 24.0), period_s: rng.range(1.1, 1.9), phase: rng.unit() };
+            let motion = Motion::Swing {
+                axis: Vec3::X,
+                amplitude_deg: rng.range(10.0, 24.0),
+                period_s: rng.range(1.1, 1.9),
+                phase: rng.unit(),
+            };
             SceneNode::model(PENNANTS[i % 4], At::new(x, -cable_dip(x) - 0.005, 0.0)).moving(motion)
         })
         .collect();

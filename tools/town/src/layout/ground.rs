@@ -48,7 +48,11 @@ fn terrain(file: &mut File, nodes: &mut Vec<SceneNode>) {
             b.grid("grass", n, n, |i, j| {
                 let (x, z) = (x0 + CHUNK_M * i as f32 / n as f32, z0 + CHUNK_M * (n - j) as f32 / n as f32);
                 let patches = fbm(x / 512.0 + 0.5, z / 512.0 + 0.5, (26, 26), 3, 511);
-                (Vec3::new(x, terrain_y(x, z) - 0.03, z), Vec2::new(x, z), lerp(0.66, 1.0, smoothstep(0.3, 0.65, patches)))
+                (
+                    Vec3::new(x, terrain_y(x, z) - 0.03, z),
+                    Vec2::new(x, z),
+                    lerp(0.66, 1.0, smoothstep(0.3, 0.65, patches)),
+                )
             });
             place(file, format!("terrain_{}_{}", cx + N_CHUNKS, cz + N_CHUNKS), b, nodes);
         }
@@ -92,7 +96,15 @@ fn water(file: &mut File, nodes: &mut Vec<SceneNode>) {
 }
 
 /// A strip between two offsets from a street's centre line, over part of its length.
-fn strip(b: &mut Builder, mat: &'static str, street: &Street, span: (f32, f32), edge: [(f32, f32); 2], ao: [f32; 2], n_across: usize) {
+fn strip(
+    b: &mut Builder,
+    mat: &'static str,
+    street: &Street,
+    span: (f32, f32),
+    edge: [(f32, f32); 2],
+    ao: [f32; 2],
+    n_across: usize,
+) {
     let n = ((span.1 - span.0) / 1.6).ceil().max(1.0) as usize;
     // Seen from above with the way going up, the left edge is the smaller offset.
     b.grid(mat, n_across, n, |i, j| {
@@ -175,7 +187,15 @@ fn square(file: &mut File, nodes: &mut Vec<SceneNode>) {
             field("cobble", (x0 + sx - band, z0 + band), (xb, z0 + sz - band));
             field("flagstone", (x0 + band, z0 + band), (x0 + sx - band, z0 + sz - band));
             if j == n_z - 1 {
-                b.polygon("kerb", &[Vec3::new(xa, -0.8, zb), Vec3::new(xb, -0.8, zb), Vec3::new(xb, PAVING_M, zb), Vec3::new(xa, PAVING_M, zb)]);
+                b.polygon(
+                    "kerb",
+                    &[
+                        Vec3::new(xa, -0.8, zb),
+                        Vec3::new(xb, -0.8, zb),
+                        Vec3::new(xb, PAVING_M, zb),
+                        Vec3::new(xa, PAVING_M, zb),
+                    ],
+                );
             }
             place(file, format!("square_{i}_{j}"), b, nodes);
         }
@@ -187,7 +207,13 @@ fn square(file: &mut File, nodes: &mut Vec<SceneNode>) {
         (Vec3::new(x, PAVING_M - 0.005, z), Vec2::new(x, z), 0.94)
     });
     for s in [-1.0f32, 1.0] {
-        b.block("kerb", Vec3::new(s * 4.75 - 0.16, -0.5, -27.8), Vec3::new(s * 4.75 + 0.16, PAVING_M + 0.02, -22.6), 0.02, skip::BOTTOM);
+        b.block(
+            "kerb",
+            Vec3::new(s * 4.75 - 0.16, -0.5, -27.8),
+            Vec3::new(s * 4.75 + 0.16, PAVING_M + 0.02, -22.6),
+            0.02,
+            skip::BOTTOM,
+        );
     }
     place(file, "church_way".into(), b, nodes);
 }
@@ -204,10 +230,20 @@ fn quay_walls(file: &mut File, nodes: &mut Vec<SceneNode>) {
                 let p = Vec3::new;
                 let h = w / 2.0;
                 let ao = [0.5, 0.5, 0.95, 0.95];
-                b.polygon_ao("ashlar_grey", &[p(-h, -8.0, 0.05), p(h, -8.0, 0.05), p(h, top - 0.2, 0.0), p(-h, top - 0.2, 0.0)], &ao);
+                b.polygon_ao(
+                    "ashlar_grey",
+                    &[p(-h, -8.0, 0.05), p(h, -8.0, 0.05), p(h, top - 0.2, 0.0), p(-h, top - 0.2, 0.0)],
+                    &ao,
+                );
                 b.block("ashlar", p(-h, top - 0.22, -0.55), p(h, top + 0.06, 0.09), 0.03, skip::BOTTOM | skip::ENDS);
                 for x in [-h + 0.01, 0.0] {
-                    b.block("ashlar_grey", p(x, -8.0, -0.2), p(x + 0.7, top - 0.23, 0.22), 0.04, skip::BOTTOM | skip::BACK);
+                    b.block(
+                        "ashlar_grey",
+                        p(x, -8.0, -0.2),
+                        p(x + 0.7, top - 0.23, 0.22),
+                        0.04,
+                        skip::BOTTOM | skip::BACK,
+                    );
                 }
             });
             place(file, format!("{name}_{k}"), b, nodes);

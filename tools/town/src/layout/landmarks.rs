@@ -3,7 +3,7 @@
 use super::plan::{BANKS, PAVING_M, WATER_Y, ground_y};
 use crate::catalog::At;
 use crate::math::{PI, cos, sin};
-use crate::model::church::{CLOCK_Y, TOWER_HALF, TOWER_H};
+use crate::model::church::{CLOCK_Y, TOWER_H, TOWER_HALF};
 use crate::model::furniture::PENNANTS;
 use crate::model::mills::SAIL_HUB;
 use crate::rng::Rng;
@@ -54,22 +54,40 @@ fn windmill() -> SceneNode {
 fn watermill() -> SceneNode {
     // The axle lies along z, through the quay wall into the mill.
     let at = At::new(WATERMILL_X, WATER_Y + 1.45, BANKS.1 - 1.15).yaw(90.0);
-    SceneNode::model("mill_wheel", at).named("mill_wheel").moving(Motion::Spin { axis: Vec3::X, rpm: 4.0, phase_deg: 0.0 })
+    SceneNode::model("mill_wheel", at).named("mill_wheel").moving(Motion::Spin {
+        axis: Vec3::X,
+        rpm: 4.0,
+        phase_deg: 0.0,
+    })
 }
 
 fn boats() -> Vec<SceneNode> {
     let mut rng = Rng::new(670);
-    let moored = [(-62.0, 76.4), (-55.0, 76.5), (-31.0, 76.5), (-17.0, 95.4), (19.0, 76.5), (27.0, 76.4), (47.0, 76.5), (58.0, 95.4), (74.0, 76.5), (-76.0, 95.4), (-40.0, 84.0), (64.0, 86.0)];
+    let moored = [
+        (-62.0, 76.4),
+        (-55.0, 76.5),
+        (-31.0, 76.5),
+        (-17.0, 95.4),
+        (19.0, 76.5),
+        (27.0, 76.4),
+        (47.0, 76.5),
+        (58.0, 95.4),
+        (74.0, 76.5),
+        (-76.0, 95.4),
+        (-40.0, 84.0),
+        (64.0, 86.0),
+    ];
     moored
         .iter()
         .enumerate()
         .map(|(i, (x, z))| {
-            let hull = SceneNode::model(if i % 3 == 0 { "boat_dark" } else { "boat" }, At::default()).moving(Motion::Swing {
-                axis: Vec3::Z,
-                amplitude_deg: rng.range(1.5, 3.5),
-                period_s: rng.range(2.8, 4.2),
-                phase: rng.unit(),
-            });
+            let hull =
+                SceneNode::model(if i % 3 == 0 { "boat_dark" } else { "boat" }, At::default()).moving(Motion::Swing {
+                    axis: Vec3::Z,
+                    amplitude_deg: rng.range(1.5, 3.5),
+                    period_s: rng.range(2.8, 4.2),
+                    phase: rng.unit(),
+                });
             let yaw = if rng.chance(0.5) { 90.0 } else { -90.0 } + rng.range(-6.0, 6.0);
             SceneNode::group(format!("boat_{i}"), At::new(*x, WATER_Y, *z).yaw(yaw), vec![hull]).moving(Motion::Bob {
                 amplitude_m: Vec3::new(0.02, 0.05, 0.0),
@@ -112,13 +130,30 @@ fn birds() -> Vec<SceneNode> {
 
 fn flags() -> Vec<SceneNode> {
     let mut rng = Rng::new(672);
-    let places = [(-26.5, 20.0), (26.5, 20.0), (-26.5, -19.5), (26.5, -19.5), (-8.5, 68.0), (8.5, 68.0), (-9.5, 104.5), (9.5, 104.5)];
+    let places = [
+        (-26.5, 20.0),
+        (26.5, 20.0),
+        (-26.5, -19.5),
+        (26.5, -19.5),
+        (-8.5, 68.0),
+        (8.5, 68.0),
+        (-9.5, 104.5),
+        (9.5, 104.5),
+    ];
     places
         .iter()
         .enumerate()
         .map(|(i, (x, z))| {
-            let flag = SceneNode::model(format!("flag_{}", &PENNANTS[i % 4][8..]), At::new(0.0, 7.3, 0.0).yaw(rng.range(15.0, 40.0)))
-                .moving(Motion::Swing { axis: Vec3::Y, amplitude_deg: 13.0, period_s: rng.range(1.8, 3.0), phase: rng.unit() });
+            let flag = SceneNode::model(
+                format!("flag_{}", &PENNANTS[i % 4][8..]),
+                At::new(0.0, 7.3, 0.0).yaw(rng.range(15.0, 40.0)),
+            )
+            .moving(Motion::Swing {
+                axis: Vec3::Y,
+                amplitude_deg: 13.0,
+                period_s: rng.range(1.8, 3.0),
+                phase: rng.unit(),
+            });
             SceneNode::model("flagpole", At::new(*x, ground_y(*x, *z) + PAVING_M, *z)).with(vec![flag])
         })
         .collect()

@@ -36,7 +36,8 @@ fn tinted(node: SceneNode, rng: &mut Rng) -> SceneNode {
 fn tree(kind: &str, x: f32, z: f32, lift: f32, rng: &mut Rng) -> SceneNode {
     let name = format!("tree_{kind}_{}", rng.below(3));
     let k = rng.range(0.86, 1.12);
-    let at = At::new(x, ground_y(x, z) + lift - 0.05, z).yaw(rng.range(0.0, 360.0)).scaled(k, k * rng.range(0.94, 1.08), k);
+    let at =
+        At::new(x, ground_y(x, z) + lift - 0.05, z).yaw(rng.range(0.0, 360.0)).scaled(k, k * rng.range(0.94, 1.08), k);
     tinted(SceneNode::model(name, at), rng)
 }
 
@@ -76,7 +77,10 @@ fn gardens(land: &Land) -> Vec<SceneNode> {
         } else if land.is_free(p, 0.9) && out.len() < 420 {
             let y = ground_y(p.x, p.y) - 0.03;
             let name = rng.pick(&["bush", "tufts_flowers", "tufts_grass", "tufts_grass"]);
-            out.push(tinted(SceneNode::model(name, At::new(p.x, y, p.y).yaw(rng.range(0.0, 360.0)).size(rng.range(0.8, 1.2))), &mut rng));
+            out.push(tinted(
+                SceneNode::model(name, At::new(p.x, y, p.y).yaw(rng.range(0.0, 360.0)).size(rng.range(0.8, 1.2))),
+                &mut rng,
+            ));
         }
     }
     out
@@ -104,14 +108,24 @@ fn churchyard() -> Vec<SceneNode> {
             out.push(SceneNode::model("hedge_low", At::new(x, 0.0, z0)));
         }
     }
-    for (kind, x, z) in [("oak", -12.5, -62.0), ("oak", 13.0, -50.0), ("lime", -12.8, -33.0), ("maple", 12.6, -31.5), ("maple", -13.0, -47.0), ("lime", 8.0, -66.0)] {
+    for (kind, x, z) in [
+        ("oak", -12.5, -62.0),
+        ("oak", 13.0, -50.0),
+        ("lime", -12.8, -33.0),
+        ("maple", 12.6, -31.5),
+        ("maple", -13.0, -47.0),
+        ("lime", 8.0, -66.0),
+    ] {
         out.push(tree(kind, x, z, 0.0, &mut rng));
     }
     for _ in 0..70 {
         let (x, z) = (rng.range(-16.4, 16.4), rng.range(z1 + 1.0, z0 - 1.0));
         if x.abs() > 7.6 || z < CHURCH_Z - 37.0 {
             let name = rng.pick(&["tufts_flowers", "tufts_grass"]);
-            out.push(tinted(SceneNode::model(name, At::new(x, ground_y(x, z) - 0.02, z).yaw(rng.range(0.0, 360.0))), &mut rng));
+            out.push(tinted(
+                SceneNode::model(name, At::new(x, ground_y(x, z) - 0.02, z).yaw(rng.range(0.0, 360.0))),
+                &mut rng,
+            ));
         }
     }
     for z in [-38.0f32, -44.0, -50.0] {
@@ -140,7 +154,10 @@ fn banks(land: &Land) -> Vec<SceneNode> {
         } else if out.len() < 330 && land.is_free(p, 0.4) {
             let name = rng.pick(&["tufts_flowers", "tufts_grass", "tufts_grass", "bush"]);
             let y = ground_y(p.x, p.y) - 0.03;
-            out.push(tinted(SceneNode::model(name, At::new(p.x, y, p.y).yaw(rng.range(0.0, 360.0)).size(rng.range(0.8, 1.25))), &mut rng));
+            out.push(tinted(
+                SceneNode::model(name, At::new(p.x, y, p.y).yaw(rng.range(0.0, 360.0)).size(rng.range(0.8, 1.25))),
+                &mut rng,
+            ));
         }
     }
     for i in 0..24 {

@@ -25,10 +25,11 @@ pub fn river_z(x: f32) -> f32 {
 pub fn ground_y(x: f32, z: f32) -> f32 {
     let south = -3.6 * smoothstep(26.0, 62.0, z);
     let north = 5.0 * smoothstep(-30.0, -135.0, z);
-    let slope = (1.0 - smoothstep(36.0, 60.0, z)) * (1.6 * smoothstep(36.0, 130.0, -x) - 1.0 * smoothstep(36.0, 130.0, x));
+    let slope =
+        (1.0 - smoothstep(36.0, 60.0, z)) * (1.6 * smoothstep(36.0, 130.0, -x) - 1.0 * smoothstep(36.0, 130.0, x));
     let (hx, hz) = ((x - 84.0) / 52.0, (z + 168.0) / 44.0);
     let mill_hill = 15.0 * exp(-(hx * hx + hz * hz));
-    let south_bank = 0.028 * (z - 125.0).max(0.0).min(120.0);
+    let south_bank = 0.028 * (z - 125.0).clamp(0.0, 120.0);
     let away = (Vec2::new(x, z) - Vec2::new(0.0, -10.0)).length();
     let river = smoothstep(24.0, 90.0, (z - river_z(x)).abs());
     let u = |v: f32| v / 4096.0 + 0.5;
@@ -79,7 +80,13 @@ pub struct Street {
 }
 
 impl Street {
-    fn new(name: &'static str, kind: Kind, widths: (f32, f32), knots: &[(f32, f32)], built: [Option<(f32, f32)>; 2]) -> Self {
+    fn new(
+        name: &'static str,
+        kind: Kind,
+        widths: (f32, f32),
+        knots: &[(f32, f32)],
+        built: [Option<(f32, f32)>; 2],
+    ) -> Self {
         let knots: Vec<Vec2> = knots.iter().map(|(x, z)| Vec2::new(*x, *z)).collect();
         let points = catmull_rom(&knots, 0.5);
         let mut lengths = vec![0.0];
@@ -136,7 +143,10 @@ pub fn catmull_rom(knots: &[Vec2], step_m: f32) -> Vec<Vec2> {
             let t = k as f32 / n as f32;
             let (t2, t3) = (t * t, t * t * t);
             out.push(
-                0.5 * (p1 * 2.0 + (p2 - p0) * t + (p0 * 2.0 - p1 * 5.0 + p2 * 4.0 - p3) * t2 + (p1 * 3.0 - p0 - p2 * 3.0 + p3) * t3),
+                0.5 * (p1 * 2.0
+                    + (p2 - p0) * t
+                    + (p0 * 2.0 - p1 * 5.0 + p2 * 4.0 - p3) * t2
+                    + (p1 * 3.0 - p0 - p2 * 3.0 + p3) * t3),
             );
         }
     }
@@ -155,7 +165,15 @@ pub fn streets() -> Vec<Street> {
             "west_street",
             Kind::Street,
             main,
-            &[(-30.0, 3.0), (-46.0, 6.0), (-66.0, 2.0), (-88.0, -12.0), (-112.0, -18.0), (-150.0, -14.0), (-230.0, -30.0)],
+            &[
+                (-30.0, 3.0),
+                (-46.0, 6.0),
+                (-66.0, 2.0),
+                (-88.0, -12.0),
+                (-112.0, -18.0),
+                (-150.0, -14.0),
+                (-230.0, -30.0),
+            ],
             [Some((0.0, 118.0)), Some((0.0, 118.0))],
         ),
         street(
@@ -179,13 +197,28 @@ pub fn streets() -> Vec<Street> {
             &[(27.0, -22.5), (29.0, -42.0), (34.0, -62.0), (46.0, -84.0), (58.0, -104.0)],
             [Some((46.0, 999.0)), Some((0.0, 80.0))],
         ),
-        street("tanner_lane", Kind::Lane, lane, &[(-62.0, 8.0), (-58.0, 28.0), (-52.0, 46.0), (-50.0, 61.5)], [all, all]),
+        street(
+            "tanner_lane",
+            Kind::Lane,
+            lane,
+            &[(-62.0, 8.0), (-58.0, 28.0), (-52.0, 46.0), (-50.0, 61.5)],
+            [all, all],
+        ),
         street("rope_lane", Kind::Lane, lane, &[(58.0, 0.5), (56.0, 20.0), (52.0, 42.0), (53.0, 61.5)], [all, all]),
-        street("quay", Kind::Lane, (6.1, 0.0), &[(-96.0, 68.4), (-40.0, 68.4), (40.0, 68.4), (96.0, 68.4)], [Some((4.0, 188.0)), None]),
-        street("south_road", Kind::Lane, (3.0, 0.0), &[(0.0, 103.0), (-1.0, 118.0), (-14.0, 140.0), (-44.0, 168.0), (-90.0, 210.0)], [
-            Some((12.0, 52.0)),
-            Some((12.0, 40.0)),
-        ]),
+        street(
+            "quay",
+            Kind::Lane,
+            (6.1, 0.0),
+            &[(-96.0, 68.4), (-40.0, 68.4), (40.0, 68.4), (96.0, 68.4)],
+            [Some((4.0, 188.0)), None],
+        ),
+        street(
+            "south_road",
+            Kind::Lane,
+            (3.0, 0.0),
+            &[(0.0, 103.0), (-1.0, 118.0), (-14.0, 140.0), (-44.0, 168.0), (-90.0, 210.0)],
+            [Some((12.0, 52.0)), Some((12.0, 40.0))],
+        ),
         street("south_quay", Kind::Lane, (3.0, 0.0), &[(-96.0, 100.6), (22.0, 100.6)], [None, None]),
         street(
             "mill_track",

@@ -61,7 +61,13 @@ fn sides(b: &mut Builder) {
                 continue;
             }
             let mid = 0.5 * (pair[0] + pair[1]);
-            let low = |d: f32| if soffit_y(mid) < -7.9 { -8.0 } else { soffit_y(d.clamp(pair[0] + 1e-4, pair[1] - 1e-4)).max(SPRING_Y) };
+            let low = |d: f32| {
+                if soffit_y(mid) < -7.9 {
+                    -8.0
+                } else {
+                    soffit_y(d.clamp(pair[0] + 1e-4, pair[1] - 1e-4)).max(SPRING_Y)
+                }
+            };
             let p = |d: f32, y: f32| Vec3::new(side * HALF_W, y, MID_Z + d);
             let (a, c) = if side > 0.0 { (pair[1], pair[0]) } else { (pair[0], pair[1]) };
             let quad = [p(a, low(a)), p(c, low(c)), p(c, deck_y(MID_Z + c)), p(a, deck_y(MID_Z + a))];
@@ -73,17 +79,28 @@ fn sides(b: &mut Builder) {
             for i in 0..n {
                 let at = |i: f32, out: f32| {
                     let a = PI * i / n as f32;
-                    Vec3::new(side * (HALF_W + 0.01), SPRING_Y + (RISE + out) * sin(a), MID_Z + c - (SPAN * 0.5 + out) * cos(a))
+                    Vec3::new(
+                        side * (HALF_W + 0.01),
+                        SPRING_Y + (RISE + out) * sin(a),
+                        MID_Z + c - (SPAN * 0.5 + out) * cos(a),
+                    )
                 };
                 let mid = at(i as f32 + 0.5, 0.2);
                 let long = if i % 2 == 0 { 0.56 } else { 0.46 };
                 b.uv_offset = Vec2::new(0.3 * i as f32, 0.17 * i as f32);
                 let tangent = (at(i as f32 + 1.0, 0.2) - at(i as f32, 0.2)).normalize();
-                let up = Vec3::X.cross(tangent) * if Vec3::X.cross(tangent).dot(mid - Vec3::new(mid.x, SPRING_Y, MID_Z + c)) < 0.0 { -1.0 } else { 1.0 };
+                let up = Vec3::X.cross(tangent)
+                    * if Vec3::X.cross(tangent).dot(mid - Vec3::new(mid.x, SPRING_Y, MID_Z + c)) < 0.0 {
+                        -1.0
+                    } else {
+                        1.0
+                    };
                 let x = up.cross(tangent);
                 let half = 0.5 * (at(i as f32 + 1.0, 0.2) - at(i as f32, 0.2)).length() - 0.006;
                 let frame = Frame { linear: glam::Mat3::from_cols(x, up, tangent), origin: mid };
-                b.within(frame, |b| b.block("ashlar", Vec3::new(-0.08, -0.24, -half), Vec3::new(0.08, long - 0.24, half), 0.02, 0));
+                b.within(frame, |b| {
+                    b.block("ashlar", Vec3::new(-0.08, -0.24, -half), Vec3::new(0.08, long - 0.24, half), 0.02, 0)
+                });
             }
         }
     }
@@ -106,7 +123,11 @@ fn barrels(b: &mut Builder) {
             let z = MID_Z + c + s * SPAN * 0.5;
             let (l, r) = if s > 0.0 { (HALF_W, -HALF_W) } else { (-HALF_W, HALF_W) };
             let p = |x: f32, y: f32| Vec3::new(x, y, z);
-            b.polygon_ao("ashlar_grey", &[p(l, -8.0), p(r, -8.0), p(r, SPRING_Y), p(l, SPRING_Y)], &[0.5, 0.5, 0.65, 0.65]);
+            b.polygon_ao(
+                "ashlar_grey",
+                &[p(l, -8.0), p(r, -8.0), p(r, SPRING_Y), p(l, SPRING_Y)],
+                &[0.5, 0.5, 0.65, 0.65],
+            );
         }
     }
 }
@@ -161,8 +182,16 @@ fn cutwaters(b: &mut Builder) {
             b.within(Frame::at(s * HALF_W, 0.0, z).yaw(if s > 0.0 { 90.0 } else { -90.0 }), |b| {
                 let p = Vec3::new;
                 let (h, d, top) = (PIER * 0.5 + 0.02, 1.3, -4.2);
-                b.polygon_ao("ashlar_grey", &[p(-h, -8.0, 0.0), p(0.0, -8.0, d), p(0.0, top, d), p(-h, top, 0.0)], &[0.6, 0.6, 1.0, 1.0]);
-                b.polygon_ao("ashlar_grey", &[p(0.0, -8.0, d), p(h, -8.0, 0.0), p(h, top, 0.0), p(0.0, top, d)], &[0.6, 0.6, 1.0, 1.0]);
+                b.polygon_ao(
+                    "ashlar_grey",
+                    &[p(-h, -8.0, 0.0), p(0.0, -8.0, d), p(0.0, top, d), p(-h, top, 0.0)],
+                    &[0.6, 0.6, 1.0, 1.0],
+                );
+                b.polygon_ao(
+                    "ashlar_grey",
+                    &[p(0.0, -8.0, d), p(h, -8.0, 0.0), p(h, top, 0.0), p(0.0, top, d)],
+                    &[0.6, 0.6, 1.0, 1.0],
+                );
                 b.polygon("ashlar", &[p(-h - 0.05, top, 0.0), p(0.0, top, d + 0.08), p(0.0, top + 0.9, 0.0)]);
                 b.polygon("ashlar", &[p(0.0, top, d + 0.08), p(h + 0.05, top, 0.0), p(0.0, top + 0.9, 0.0)]);
             });

@@ -61,18 +61,29 @@ fn arch(w: f32, h: f32, depth: f32, wall: &'static str, fill: Fill) -> Builder {
             p + (p - from).normalize_or(Vec3::Y) * 0.11 + Vec3::Z * 0.05
         };
         let proud = Vec3::Z * 0.05;
-        b.polygon("ashlar", &[pair[0] + proud, pair[1] + proud, out(pair[1]), out(pair[0])].map(|p| p));
-        b.polygon_ao("ashlar", &[out(pair[0]), out(pair[1]), out(pair[1]) - proud * 1.2, out(pair[0]) - proud * 1.2], &[0.9; 4]);
+        b.polygon("ashlar", &[pair[0] + proud, pair[1] + proud, out(pair[1]), out(pair[0])]);
+        b.polygon_ao(
+            "ashlar",
+            &[out(pair[0]), out(pair[1]), out(pair[1]) - proud * 1.2, out(pair[0]) - proud * 1.2],
+            &[0.9; 4],
+        );
         b.polygon_ao("ashlar", &[pair[1] + proud, pair[0] + proud, pair[0], pair[1]], &[0.8; 4]);
     }
     for s in [-1.0f32, 1.0] {
         let (x, d) = (s * half, -depth);
-        let mut jamb = [Vec3::new(x, 0.0, 0.0), Vec3::new(x, 0.0, d), Vec3::new(x, spring, d), Vec3::new(x, spring, 0.0)];
+        let mut jamb =
+            [Vec3::new(x, 0.0, 0.0), Vec3::new(x, 0.0, d), Vec3::new(x, spring, d), Vec3::new(x, spring, 0.0)];
         if s > 0.0 {
             jamb.reverse();
         }
         b.polygon_ao("ashlar", &jamb, &[0.85, 0.6, 0.6, 0.85]);
-        b.block("ashlar", Vec3::new(x.min(x + s * 0.16), 0.0, -0.02), Vec3::new(x.max(x + s * 0.16), spring, 0.05), 0.02, skip::BACK);
+        b.block(
+            "ashlar",
+            Vec3::new(x.min(x + s * 0.16), 0.0, -0.02),
+            Vec3::new(x.max(x + s * 0.16), spring, 0.05),
+            0.02,
+            skip::BACK,
+        );
     }
     b.block("ashlar", Vec3::new(-half - 0.2, -0.16, -depth), Vec3::new(half + 0.2, 0.0, 0.14), 0.03, skip::BACK);
     let z = -depth + 0.08;
@@ -85,7 +96,13 @@ fn arch(w: f32, h: f32, depth: f32, wall: &'static str, fill: Fill) -> Builder {
             let n = if w > 1.5 { 3 } else { 2 };
             for i in 1..n {
                 let x = -half + w * i as f32 / n as f32;
-                b.block("ashlar", Vec3::new(x - bar * 0.5, 0.0, z), Vec3::new(x + bar * 0.5, spring + 0.45 * w * 0.5, z + 0.14), 0.02, skip::BACK);
+                b.block(
+                    "ashlar",
+                    Vec3::new(x - bar * 0.5, 0.0, z),
+                    Vec3::new(x + bar * 0.5, spring + 0.45 * w * 0.5, z + 0.14),
+                    0.02,
+                    skip::BACK,
+                );
             }
             let ring = |b: &mut Builder, c: Vec3, r: f32, n: usize| {
                 let points: Vec<(Vec3, f32)> = (0..=n)
@@ -110,7 +127,13 @@ fn arch(w: f32, h: f32, depth: f32, wall: &'static str, fill: Fill) -> Builder {
             let n_bars = (spring / 0.55) as usize;
             for i in 1..=n_bars {
                 let y = spring * i as f32 / (n_bars + 1) as f32;
-                b.block("lead", Vec3::new(-half, y - 0.012, z), Vec3::new(half, y + 0.012, z + 0.03), 0.004, skip::BACK | skip::ENDS);
+                b.block(
+                    "lead",
+                    Vec3::new(-half, y - 0.012, z),
+                    Vec3::new(half, y + 0.012, z + 0.03),
+                    0.004,
+                    skip::BACK | skip::ENDS,
+                );
             }
         }
         Fill::Louvres => {
@@ -120,14 +143,27 @@ fn arch(w: f32, h: f32, depth: f32, wall: &'static str, fill: Fill) -> Builder {
                 let y = h * i as f32 / n as f32;
                 let reach = if y < spring { half } else { half * (1.0 - (y - spring) / (h - spring)).max(0.0) };
                 if reach > 0.06 {
-                    b.beam("planks_dark", Vec3::new(-reach, y + 0.1, z + 0.1), Vec3::new(reach, y + 0.1, z + 0.1), 0.03, 0.2, 0.008);
+                    b.beam(
+                        "planks_dark",
+                        Vec3::new(-reach, y + 0.1, z + 0.1),
+                        Vec3::new(reach, y + 0.1, z + 0.1),
+                        0.03,
+                        0.2,
+                        0.008,
+                    );
                 }
             }
         }
         Fill::Door => {
             b.polygon("planks_dark", &face);
             for y in [0.5, 1.4, 2.2] {
-                b.block("iron", Vec3::new(-half, y, z), Vec3::new(half, y + 0.07, z + 0.02), 0.006, skip::BACK | skip::ENDS);
+                b.block(
+                    "iron",
+                    Vec3::new(-half, y, z),
+                    Vec3::new(half, y + 0.07, z + 0.02),
+                    0.006,
+                    skip::BACK | skip::ENDS,
+                );
             }
             b.block("timber", Vec3::new(-0.05, 0.0, z), Vec3::new(0.05, h - 0.3, z + 0.05), 0.01, skip::BACK);
         }
@@ -151,21 +187,32 @@ pub fn build(file: &mut File) {
     for (side, turn) in [0.0f32, 90.0, 180.0, -90.0].into_iter().enumerate() {
         let frame = Frame::at(0.0, 0.0, -TOWER_HALF).yaw(turn);
         let face = frame.mul(Frame::at(0.0, 0.0, TOWER_HALF));
-        let at = |y: f32| At { p: face.point(Vec3::new(0.0, y, 0.0)), turn_deg: Vec3::new(0.0, turn, 0.0), ..At::default() };
+        let at =
+            |y: f32| At { p: face.point(Vec3::new(0.0, y, 0.0)), turn_deg: Vec3::new(0.0, turn, 0.0), ..At::default() };
         let mut holes = vec![(belfry, 18.6)];
         if side == 0 {
             holes.extend([(door, 0.5), (small, 8.0)]);
         } else if side != 2 {
             holes.extend([(small, 3.0), (small, 9.5)]);
         }
-        let openings: Vec<Opening> = holes.iter().map(|((_, w, h), y)| Opening { x: TOWER_HALF - w * 0.5, y: *y, w: *w, h: *h }).collect();
+        let openings: Vec<Opening> =
+            holes.iter().map(|((_, w, h), y)| Opening { x: TOWER_HALF - w * 0.5, y: *y, w: *w, h: *h }).collect();
         tower.within(face.mul(Frame::at(-TOWER_HALF, 0.0, 0.0)), |b| {
-            b.wall(&Wall { mat: "ashlar", reveal: "ashlar", width: 2.0 * TOWER_HALF, y0: -1.5, y1: TOWER_H, depth: 0.02, ao: (0.7, 0.72), openings: &openings });
+            b.wall(&Wall {
+                mat: "ashlar",
+                reveal: "ashlar",
+                width: 2.0 * TOWER_HALF,
+                y0: -1.5,
+                y1: TOWER_H,
+                depth: 0.02,
+                ao: (0.7, 0.72),
+                openings: &openings,
+            });
         });
         for ((mesh, ..), y) in holes {
             children.push(Node::mesh("arch", mesh, at(y)));
         }
-        tower.within(face, |b| clock_surround(b));
+        tower.within(face, clock_surround);
     }
     tower_trim(&mut tower);
     let tower = file.add_mesh("church_tower", tower);
@@ -185,9 +232,30 @@ pub fn build(file: &mut File) {
             children.push(Node::mesh("arch", window.0, At { p, turn_deg: Vec3::new(0.0, turn, 0.0), ..At::default() }));
         }
         nave.within(frame.mul(Frame::at(-length * 0.5, 0.0, 0.0)), |b| {
-            b.wall(&Wall { mat: "rubble", reveal: "ashlar", width: length, y0: -1.5, y1: NAVE_H, depth: 0.02, ao: (0.68, 0.6), openings: &openings });
-            b.block("ashlar", Vec3::new(0.0, -1.5, -0.1), Vec3::new(length, 0.55, 0.12), 0.04, skip::BOTTOM | skip::BACK);
-            b.block("ashlar", Vec3::new(0.0, NAVE_H - 0.45, -0.1), Vec3::new(length, NAVE_H - 0.1, 0.2), 0.05, skip::BACK);
+            b.wall(&Wall {
+                mat: "rubble",
+                reveal: "ashlar",
+                width: length,
+                y0: -1.5,
+                y1: NAVE_H,
+                depth: 0.02,
+                ao: (0.68, 0.6),
+                openings: &openings,
+            });
+            b.block(
+                "ashlar",
+                Vec3::new(0.0, -1.5, -0.1),
+                Vec3::new(length, 0.55, 0.12),
+                0.04,
+                skip::BOTTOM | skip::BACK,
+            );
+            b.block(
+                "ashlar",
+                Vec3::new(0.0, NAVE_H - 0.45, -0.1),
+                Vec3::new(length, NAVE_H - 0.1, 0.2),
+                0.05,
+                skip::BACK,
+            );
             for i in 0..=n_bays {
                 b.within(Frame::at(bay * i as f32, 0.0, 0.0), buttress);
             }
@@ -197,7 +265,16 @@ pub fn build(file: &mut File) {
         let frame = Frame::at(0.0, 0.0, z).yaw(turn);
         nave.within(frame, |b| {
             b.within(Frame::at(-NAVE_HALF, 0.0, 0.0), |b| {
-                b.wall(&Wall { mat: "rubble", reveal: "rubble", width: 2.0 * NAVE_HALF, y0: -1.5, y1: NAVE_H, depth: 0.02, ao: (0.68, 1.0), openings: &[] });
+                b.wall(&Wall {
+                    mat: "rubble",
+                    reveal: "rubble",
+                    width: 2.0 * NAVE_HALF,
+                    y0: -1.5,
+                    y1: NAVE_H,
+                    depth: 0.02,
+                    ao: (0.68, 1.0),
+                    openings: &[],
+                });
             });
         });
     }
@@ -248,7 +325,12 @@ fn clock_surround(b: &mut Builder) {
     };
     let face: Vec<Vertex> = ring(r, 0.07)
         .iter()
-        .map(|p| Vertex { p: *p, n: Vec3::Z, uv_m: glam::Vec2::new(0.5 + p.x / (2.0 * r), 0.5 - (p.y - CLOCK_Y) / (2.0 * r)), ao: 1.0 })
+        .map(|p| Vertex {
+            p: *p,
+            n: Vec3::Z,
+            uv_m: glam::Vec2::new(0.5 + p.x / (2.0 * r), 0.5 - (p.y - CLOCK_Y) / (2.0 * r)),
+            ao: 1.0,
+        })
         .collect();
     let triangles: Vec<[u32; 3]> = (1..n as u32 - 1).map(|i| [0, i, i + 1]).collect();
     b.add("clock_face", &face, &triangles);
@@ -277,8 +359,19 @@ fn tower_trim(b: &mut Builder) {
             for s in [-1.0, 1.0] {
                 b.within(Frame::at(s * (t - 0.45), 0.0, t), |b| {
                     for (y0, y1, d) in [(-1.5, 5.4, 0.95), (5.4, 11.0, 0.7), (11.0, 17.0, 0.42)] {
-                        b.block("ashlar", p(-0.45, y0, -0.1), p(0.45, y1, d), 0.03, skip::BOTTOM | skip::TOP | skip::BACK);
-                        let cap = [p(-0.47, y1, d + 0.02), p(0.47, y1, d + 0.02), p(0.47, y1 + 0.55, 0.0), p(-0.47, y1 + 0.55, 0.0)];
+                        b.block(
+                            "ashlar",
+                            p(-0.45, y0, -0.1),
+                            p(0.45, y1, d),
+                            0.03,
+                            skip::BOTTOM | skip::TOP | skip::BACK,
+                        );
+                        let cap = [
+                            p(-0.47, y1, d + 0.02),
+                            p(0.47, y1, d + 0.02),
+                            p(0.47, y1 + 0.55, 0.0),
+                            p(-0.47, y1 + 0.55, 0.0),
+                        ];
                         b.polygon("ashlar", &cap);
                         for x in [-0.46f32, 0.46] {
                             let mut side = [p(x, y1, 0.0), p(x, y1, d), p(x, y1 + 0.55, 0.0)];
@@ -297,12 +390,28 @@ fn tower_trim(b: &mut Builder) {
             let m = t - 0.35;
             b.patch("slate", [p(-e, y0, e), p(e, y0, e), p(m, y1, m), p(-m, y1, m)], 3, 1, 0.0);
             b.patch("slate", [p(-m, y1, m), p(m, y1, m), p(0.0, y2, 0.0), p(0.0, y2, 0.0)], 3, 6, 0.0);
-            b.polygon_ao("ashlar_grey", &[p(e, y0, e), p(-e, y0, e), p(-t, y0 - 0.02, t), p(t, y0 - 0.02, t)], &[0.55; 4]);
+            b.polygon_ao(
+                "ashlar_grey",
+                &[p(e, y0, e), p(-e, y0, e), p(-t, y0 - 0.02, t), p(t, y0 - 0.02, t)],
+                &[0.55; 4],
+            );
             b.tube("lead", &[(p(e, y0, e), 0.07), (p(m, y1, m), 0.07), (p(0.0, y2, 0.0), 0.05)], 6, false);
         });
     }
     b.within(Frame::at_point(c), |b| {
-        b.lathe("gilt", &[(0.04, TOWER_H + 10.3), (0.04, TOWER_H + 11.0), (0.24, TOWER_H + 11.2), (0.24, TOWER_H + 11.35), (0.04, TOWER_H + 11.6), (0.03, TOWER_H + 13.0), (0.0, TOWER_H + 13.05)], 12);
+        b.lathe(
+            "gilt",
+            &[
+                (0.04, TOWER_H + 10.3),
+                (0.04, TOWER_H + 11.0),
+                (0.24, TOWER_H + 11.2),
+                (0.24, TOWER_H + 11.35),
+                (0.04, TOWER_H + 11.6),
+                (0.03, TOWER_H + 13.0),
+                (0.0, TOWER_H + 13.05),
+            ],
+            12,
+        );
     });
 }
 
@@ -310,7 +419,10 @@ fn buttress(b: &mut Builder) {
     let p = Vec3::new;
     for (y0, y1, d) in [(-1.5, 3.6, 1.15), (3.6, 6.9, 0.75)] {
         b.block("ashlar", p(-0.38, y0, -0.1), p(0.38, y1, d), 0.03, skip::BOTTOM | skip::TOP | skip::BACK);
-        b.polygon("ashlar", &[p(-0.40, y1, d + 0.03), p(0.40, y1, d + 0.03), p(0.40, y1 + 0.75, 0.0), p(-0.40, y1 + 0.75, 0.0)]);
+        b.polygon(
+            "ashlar",
+            &[p(-0.40, y1, d + 0.03), p(0.40, y1, d + 0.03), p(0.40, y1 + 0.75, 0.0), p(-0.40, y1 + 0.75, 0.0)],
+        );
         b.polygon("ashlar", &[p(-0.39, y1, 0.0), p(-0.39, y1, d), p(-0.39, y1 + 0.75, 0.0)]);
         b.polygon("ashlar", &[p(0.39, y1 + 0.75, 0.0), p(0.39, y1, d), p(0.39, y1, 0.0)]);
     }
@@ -331,7 +443,11 @@ fn chancel(b: &mut Builder) {
             let e = r + 0.35;
             let eave = [at(i, e, h - 0.25), at(i + 1, e, h - 0.25), Vec3::new(0.0, h + 4.2, 0.0)];
             b.patch("slate", [eave[0], eave[1], eave[2], eave[2]], 2, 4, 0.0);
-            b.polygon_ao("ashlar_grey", &[at(i + 1, e, h - 0.25), at(i, e, h - 0.25), at(i, r - 0.1, h - 0.25), at(i + 1, r - 0.1, h - 0.25)], &[0.6; 4]);
+            b.polygon_ao(
+                "ashlar_grey",
+                &[at(i + 1, e, h - 0.25), at(i, e, h - 0.25), at(i, r - 0.1, h - 0.25), at(i + 1, r - 0.1, h - 0.25)],
+                &[0.6; 4],
+            );
         }
     });
 }

@@ -109,7 +109,13 @@ pub fn build(file: &mut File, parts: &Parts, spec: &Spec) -> House {
 
     let plinth = if spec.style == Style::Brick { "ashlar_grey" } else { "rubble_dark" };
     b.shaded(0.85, |b| {
-        b.block(plinth, Vec3::new(-w / 2.0 - 0.03, -1.6, -d - 0.05), Vec3::new(w / 2.0 + 0.03, FLOOR_M, 0.05), 0.02, skip::BOTTOM);
+        b.block(
+            plinth,
+            Vec3::new(-w / 2.0 - 0.03, -1.6, -d - 0.05),
+            Vec3::new(w / 2.0 + 0.03, FLOOR_M, 0.05),
+            0.02,
+            skip::BOTTOM,
+        );
     });
     let door_x = if spec.is_shop { w * 0.5 - 1.22 } else { f.rng.pick(&[-1.0, 1.0]) * (w * 0.5 - 1.3) };
     let shop_front = front(&mut b, &mut f, door_x);
@@ -179,13 +185,22 @@ fn front(b: &mut Builder, f: &mut Facade, door_x: f32) -> Option<Vec3> {
     } else {
         let kind = if spec.style == Style::Stone { Window::Small } else { Window::Casement };
         let free = if door_x > 0.0 { (-w * 0.5 + 0.3, door_x - 0.8) } else { (door_x + 0.8, w * 0.5 - 0.3) };
-        row(b, f, free, 1.15, kind, &mut ground, w * 0.5, At::default(), 0.0);
+        row(f, free, 1.15, kind, &mut ground, w * 0.5, At::default());
     }
-    let stone_ground = spec.style == Style::Timber && spec.seed % 2 == 0;
+    let stone_ground = spec.style == Style::Timber && spec.seed.is_multiple_of(2);
     let ground_mat = if stone_ground { "rubble" } else { spec.wall };
     let ao = (0.72, 1.0);
     b.within(Frame::at(-w / 2.0, 0.0, 0.0), |b| {
-        b.wall(&Wall { mat: ground_mat, reveal: ground_mat, width: w, y0: FLOOR_M, y1: FLOOR_M + GROUND_M, depth: 0.14, ao, openings: &ground });
+        b.wall(&Wall {
+            mat: ground_mat,
+            reveal: ground_mat,
+            width: w,
+            y0: FLOOR_M,
+            y1: FLOOR_M + GROUND_M,
+            depth: 0.14,
+            ao,
+            openings: &ground,
+        });
     });
     surrounds(b, f, &ground, w * 0.5, 0);
     let kind = if spec.style == Style::Brick || spec.n_floors == 4 { Window::Sash } else { Window::Casement };
@@ -194,16 +209,31 @@ fn front(b: &mut Builder, f: &mut Facade, door_x: f32) -> Option<Vec3> {
         let mut openings = Vec::new();
         let kind = if floor == spec.n_floors - 1 && spec.n_floors > 2 { Window::Casement } else { kind };
         let sill = if kind == Window::Sash { 0.55 } else { 0.85 };
-        row(b, f, (-w * 0.5 + 0.3, w * 0.5 - 0.3), y0 + sill, kind, &mut openings, w * 0.5, At::default(), 0.0);
+        row(f, (-w * 0.5 + 0.3, w * 0.5 - 0.3), y0 + sill, kind, &mut openings, w * 0.5, At::default());
         let top = floor == spec.n_floors - 1;
         let ao = (1.0, if top { 0.62 } else { 1.0 });
         b.within(Frame::at(-w / 2.0, 0.0, 0.0), |b| {
-            b.wall(&Wall { mat: spec.wall, reveal: spec.wall, width: w, y0, y1: y0 + UPPER_M, depth: 0.14, ao, openings: &openings });
+            b.wall(&Wall {
+                mat: spec.wall,
+                reveal: spec.wall,
+                width: w,
+                y0,
+                y1: y0 + UPPER_M,
+                depth: 0.14,
+                ao,
+                openings: &openings,
+            });
         });
         surrounds(b, f, &openings, w * 0.5, floor);
         match spec.style {
             Style::Timber => framing(b, &mut f.rng, w, y0, y0 + UPPER_M, &openings),
-            _ => b.block("ashlar", Vec3::new(-w / 2.0, y0 - 0.07, -0.01), Vec3::new(w / 2.0, y0 + 0.07, 0.045), 0.018, skip::BACK | skip::ENDS),
+            _ => b.block(
+                "ashlar",
+                Vec3::new(-w / 2.0, y0 - 0.07, -0.01),
+                Vec3::new(w / 2.0, y0 + 0.07, 0.045),
+                0.018,
+                skip::BACK | skip::ENDS,
+            ),
         }
     }
     if spec.style == Style::Timber && !stone_ground {
@@ -216,8 +246,7 @@ fn front(b: &mut Builder, f: &mut Facade, door_x: f32) -> Option<Vec3> {
 }
 
 /// A row of windows evenly spread between two x; adds openings (x from the wall's left edge) and nodes.
-#[allow(clippy::too_many_arguments)]
-fn row(_b: &mut Builder, f: &mut Facade, free: (f32, f32), sill_y: f32, kind: Window, openings: &mut Vec<Opening>, left: f32, at: At, lit_bias: f32) {
+fn row(f: &mut Facade, free: (f32, f32), sill_y: f32, kind: Window, openings: &mut Vec<Opening>, left: f32, at: At) {
     let (ww, wh) = kind.size();
     let pitch = if f.shutter_paint.is_some() && kind != Window::Small { 2.0 } else { 1.65 };
     let n = (((free.1 - free.0 + 0.5) / pitch) as usize).max(usize::from(free.1 - free.0 > ww + 0.3));
@@ -225,7 +254,7 @@ fn row(_b: &mut Builder, f: &mut Facade, free: (f32, f32), sill_y: f32, kind: Wi
     for i in 0..n {
         let x = free.0 + (free.1 - free.0) * (i as f32 + 0.5) / n as f32;
         openings.push(Opening { x: left + x - ww * 0.5, y: sill_y, w: ww, h: wh });
-        let is_lit = f.rng.chance(0.10 + lit_bias);
+        let is_lit = f.rng.chance(0.10);
         let mut place = at;
         place.p = frame.point(Vec3::new(x, sill_y, 0.0));
         let mut node = f.parts.window(kind, f.frame_paint, is_lit, place);
@@ -256,7 +285,13 @@ fn surrounds(b: &mut Builder, f: &Facade, openings: &[Opening], left: f32, floor
             b.block(mat, p(x0 - 0.06, o.y - 0.07, -0.13), p(x1 + 0.06, o.y + 0.005, 0.075), 0.012, skip::BACK);
         }
         if f.spec.style != Style::Timber {
-            b.block(mat, p(x0 - 0.12, o.y + o.h - 0.002, -0.02), p(x1 + 0.12, o.y + o.h + 0.19, 0.03), 0.014, skip::BACK);
+            b.block(
+                mat,
+                p(x0 - 0.12, o.y + o.h - 0.002, -0.02),
+                p(x1 + 0.12, o.y + o.h + 0.19, 0.03),
+                0.014,
+                skip::BACK,
+            );
             if f.spec.style == Style::Render || is_door {
                 for x in [x0 - 0.12, x1] {
                     b.block(mat, p(x, o.y, -0.02), p(x + 0.12, o.y + o.h, 0.022), 0.010, skip::BACK);
@@ -309,7 +344,13 @@ fn framing(b: &mut Builder, rng: &mut Rng, w: f32, y0: f32, y1: f32, openings: &
         } else if i % 2 == 0 {
             b.beam("timber", Vec3::new(x0, lo, z), Vec3::new(x1, mid, z), 0.13, 0.055, 0.01);
         }
-        b.block("timber", Vec3::new(x0, mid - 0.06, back), Vec3::new(x1, mid + 0.06, face - 0.006), 0.01, skip::BACK | skip::ENDS);
+        b.block(
+            "timber",
+            Vec3::new(x0, mid - 0.06, back),
+            Vec3::new(x1, mid + 0.06, face - 0.006),
+            0.01,
+            skip::BACK | skip::ENDS,
+        );
     }
 }
 
@@ -319,7 +360,8 @@ fn quoins(b: &mut Builder, w: f32, y0: f32, y1: f32) {
         let y = y0 + 0.32 * i as f32;
         let long = if i % 2 == 0 { 0.46 } else { 0.28 };
         for side in [-1.0f32, 1.0] {
-            let (x0, x1) = if side < 0.0 { (-w / 2.0 - 0.01, -w / 2.0 + long) } else { (w / 2.0 - long, w / 2.0 + 0.01) };
+            let (x0, x1) =
+                if side < 0.0 { (-w / 2.0 - 0.01, -w / 2.0 + long) } else { (w / 2.0 - long, w / 2.0 + 0.01) };
             b.block("ashlar", Vec3::new(x0, y + 0.006, -0.3), Vec3::new(x1, y + 0.314, 0.025), 0.016, skip::BACK);
         }
     }
@@ -333,14 +375,23 @@ fn back_and_sides(b: &mut Builder, f: &mut Facade) {
     let mut openings = Vec::new();
     for floor in 0..spec.n_floors {
         let y = FLOOR_M + if floor == 0 { 0.9 } else { GROUND_M + UPPER_M * (floor - 1) as f32 + 0.85 };
-        row(b, f, (-w * 0.5 + 0.6, w * 0.5 - 0.6), y, Window::Casement, &mut openings, w * 0.5, at, 0.0);
+        row(f, (-w * 0.5 + 0.6, w * 0.5 - 0.6), y, Window::Casement, &mut openings, w * 0.5, at);
     }
     let side_mat = match spec.style {
         Style::Timber => "plaster_white",
         _ => spec.wall,
     };
     let wall = |width: f32, openings: &[Opening], b: &mut Builder| {
-        b.wall(&Wall { mat: side_mat, reveal: side_mat, width, y0: FLOOR_M, y1: top, depth: 0.14, ao: (0.72, 0.7), openings });
+        b.wall(&Wall {
+            mat: side_mat,
+            reveal: side_mat,
+            width,
+            y0: FLOOR_M,
+            y1: top,
+            depth: 0.14,
+            ao: (0.72, 0.7),
+            openings,
+        });
     };
     b.within(at.frame().mul(Frame::at(-w / 2.0, 0.0, 0.0)), |b| wall(w, &openings, b));
     for (turn, x) in [(-90.0, -w / 2.0), (90.0, w / 2.0)] {
@@ -356,7 +407,10 @@ fn doorway(b: &mut Builder, door_x: f32) {
     b.polygon("interior", &[p(x0, y0, -0.14), p(x0, y0, -0.9), p(x0, y0 + 2.1, -0.9), p(x0, y0 + 2.1, -0.14)]);
     b.polygon("interior", &[p(x1, y0 + 2.1, -0.14), p(x1, y0 + 2.1, -0.9), p(x1, y0, -0.9), p(x1, y0, -0.14)]);
     b.polygon("interior", &[p(x0, y0, -0.9), p(x1, y0, -0.9), p(x1, y0 + 2.1, -0.9), p(x0, y0 + 2.1, -0.9)]);
-    b.polygon("interior", &[p(x0, y0 + 2.1, -0.14), p(x0, y0 + 2.1, -0.9), p(x1, y0 + 2.1, -0.9), p(x1, y0 + 2.1, -0.14)]);
+    b.polygon(
+        "interior",
+        &[p(x0, y0 + 2.1, -0.14), p(x0, y0 + 2.1, -0.9), p(x1, y0 + 2.1, -0.9), p(x1, y0 + 2.1, -0.14)],
+    );
     b.polygon("planks_dark", &[p(x1, y0, -0.14), p(x1, y0, -0.9), p(x0, y0, -0.9), p(x0, y0, -0.14)]);
     b.block("ashlar_grey", p(x0 - 0.2, -1.6, 0.0), p(x1 + 0.2, FLOOR_M - 0.005, 0.32), 0.022, skip::BOTTOM);
     b.block("ashlar_grey", p(x0 - 0.3, -1.6, 0.3), p(x1 + 0.3, FLOOR_M * 0.5, 0.62), 0.022, skip::BOTTOM);
@@ -369,7 +423,7 @@ fn gables(b: &mut Builder, f: &mut Facade, roof: &Roof) {
     }
     let d = spec.depth;
     let turn = if spec.is_gable_front { 90.0 } else { 0.0 };
-    let ridge = roof.ridge_y() - roof.sag * 0.0;
+    let ridge = roof.ridge_y();
     for side in [90.0, -90.0] {
         let at = At::new(0.0, 0.0, -d / 2.0).yaw(turn + side);
         let frame = at.frame().mul(Frame::at(0.0, 0.0, roof.length * 0.5));
@@ -407,11 +461,23 @@ fn gables(b: &mut Builder, f: &mut Facade, roof: &Roof) {
             }
             if spec.style == Style::Timber && is_front {
                 let half = 0.5 * roof.span;
-                b.block("timber", Vec3::new(-half, roof.eaves_y - 0.1, -0.02), Vec3::new(half, roof.eaves_y + 0.12, 0.06), 0.012, skip::BACK);
+                b.block(
+                    "timber",
+                    Vec3::new(-half, roof.eaves_y - 0.1, -0.02),
+                    Vec3::new(half, roof.eaves_y + 0.12, 0.06),
+                    0.012,
+                    skip::BACK,
+                );
                 for x in [-half * 0.5, -0.48, 0.48, half * 0.5] {
                     let rise = (ridge - roof.eaves_y) * (1.0 - x.abs() / half) - 0.25;
                     let rise = if roof.ends == Ends::HalfHip { rise.min(0.58 * (ridge - roof.eaves_y)) } else { rise };
-                    b.block("timber", Vec3::new(x - 0.07, roof.eaves_y + 0.12, -0.02), Vec3::new(x + 0.07, roof.eaves_y + rise, 0.035), 0.012, skip::BACK);
+                    b.block(
+                        "timber",
+                        Vec3::new(x - 0.07, roof.eaves_y + 0.12, -0.02),
+                        Vec3::new(x + 0.07, roof.eaves_y + rise, 0.035),
+                        0.012,
+                        skip::BACK,
+                    );
                 }
             }
         });
@@ -438,30 +504,53 @@ fn dormers(b: &mut Builder, f: &mut Facade, roof: &Roof) {
             let p = Vec3::new;
             let front = Opening { x: half - w / 2.0, y: 0.12, w, h };
             b.within(Frame::at(-half, 0.0, 0.0), |b| {
-                b.wall(&Wall { mat: "planks_dark", reveal: "planks_dark", width: 2.0 * half, y0: -0.2, y1: top, depth: 0.14, ao: (0.8, 0.75), openings: &[front] });
+                b.wall(&Wall {
+                    mat: "planks_dark",
+                    reveal: "planks_dark",
+                    width: 2.0 * half,
+                    y0: -0.2,
+                    y1: top,
+                    depth: 0.14,
+                    ao: (0.8, 0.75),
+                    openings: &[front],
+                });
             });
             let back = -run(top + 0.05);
             for s in [-1.0f32, 1.0] {
-                let mut cheek = [p(s * half, -0.2, 0.0), p(s * half, top, back), p(s * half, top, 0.0)];
-                if s < 0.0 {
-                    cheek.swap(1, 2);
-                    cheek.swap(0, 1);
-                    cheek.swap(1, 2);
+                let (foot, behind, above) = (p(s * half, -0.2, 0.0), p(s * half, top, back), p(s * half, top, 0.0));
+                if s > 0.0 {
+                    b.polygon(spec.roof, &[foot, behind, above])
+                } else {
+                    b.polygon(spec.roof, &[foot, above, behind])
                 }
-                let (a, c, d) = (cheek[0], cheek[1], cheek[2]);
-                let n = (c - a).cross(d - a);
-                if n.x * s > 0.0 { b.polygon(spec.roof, &[a, c, d]) } else { b.polygon(spec.roof, &[a, d, c]) }
             }
             b.polygon("planks_dark", &[p(-half, top, 0.0), p(half, top, 0.0), p(0.0, top + 0.55, 0.0)]);
             let (e, ridge) = (half + 0.16, top + 0.58);
             let ye = ridge - (e / half) * 0.56;
             let deep = -run(0.62 + top);
-            b.patch(spec.roof, [p(e, ye, 0.16), p(e, ye, back - 0.1), p(0.0, ridge, deep), p(0.0, ridge, 0.16)], 2, 2, 0.0);
-            b.patch(spec.roof, [p(-e, ye, back - 0.1), p(-e, ye, 0.16), p(0.0, ridge, 0.16), p(0.0, ridge, deep)], 2, 2, 0.0);
+            b.patch(
+                spec.roof,
+                [p(e, ye, 0.16), p(e, ye, back - 0.1), p(0.0, ridge, deep), p(0.0, ridge, 0.16)],
+                2,
+                2,
+                0.0,
+            );
+            b.patch(
+                spec.roof,
+                [p(-e, ye, back - 0.1), p(-e, ye, 0.16), p(0.0, ridge, 0.16), p(0.0, ridge, deep)],
+                2,
+                2,
+                0.0,
+            );
             for s in [-1.0, 1.0] {
                 b.beam(f.frame_paint, p(s * e, ye - 0.04, 0.15), p(0.0, ridge - 0.04, 0.15), 0.10, 0.04, 0.01);
                 b.shaded(0.6, |b| {
-                    let under = [p(s * e, ye - 0.02, 0.16), p(0.0, ridge - 0.02, 0.16), p(0.0, ridge - 0.02, deep), p(s * e, ye - 0.02, back)];
+                    let under = [
+                        p(s * e, ye - 0.02, 0.16),
+                        p(0.0, ridge - 0.02, 0.16),
+                        p(0.0, ridge - 0.02, deep),
+                        p(s * e, ye - 0.02, back),
+                    ];
                     let flip = s > 0.0;
                     let order: Vec<Vec3> = if flip { under.to_vec() } else { under.iter().rev().copied().collect() };
                     b.polygon("planks_dark", &order);
@@ -479,12 +568,16 @@ fn chimneys(f: &mut Facade, roof: &Roof) {
     let kind = usize::from(spec.style == Style::Stone || spec.style == Style::Render);
     let ridge = roof.ridge_y();
     let mut add = |along: f32, across: f32| {
-        let at = if spec.is_gable_front { (across, along - spec.depth / 2.0, 90.0) } else { (along, across - spec.depth / 2.0, 0.0) };
+        let at = if spec.is_gable_front {
+            (across, along - spec.depth / 2.0, 90.0)
+        } else {
+            (along, across - spec.depth / 2.0, 0.0)
+        };
         f.children.push(f.parts.chimney(kind, At::new(at.0, ridge - 0.15 - across.abs() * 0.8, at.1).yaw(at.2)));
     };
     let reach = if roof.ends == Ends::Gable { roof.length * 0.5 - 0.75 } else { roof.length * 0.18 };
     add(-reach, 0.0);
-    if spec.seed % 3 != 0 {
+    if !spec.seed.is_multiple_of(3) {
         add(reach, if spec.is_gable_front { 0.9 } else { -0.7 });
     }
 }

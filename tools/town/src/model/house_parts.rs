@@ -140,18 +140,42 @@ fn window(kind: Window, paint: &'static str, is_lit: bool) -> Builder {
     b.shaded(0.92, |b| {
         b.block(paint, p(-w / 2.0, 0.0, back), p(w / 2.0, rail, front), 0.012, skip::BACK | skip::ENDS | skip::BOTTOM);
         b.block(paint, p(-w / 2.0, h - rail, back), p(w / 2.0, h, front), 0.012, skip::BACK | skip::ENDS | skip::TOP);
-        b.block(paint, p(-w / 2.0, rail, back), p(rail - w / 2.0, h - rail, front), 0.012, skip::BACK | skip::BOTTOM | skip::TOP);
-        b.block(paint, p(w / 2.0 - rail, rail, back), p(w / 2.0, h - rail, front), 0.012, skip::BACK | skip::BOTTOM | skip::TOP);
+        b.block(
+            paint,
+            p(-w / 2.0, rail, back),
+            p(rail - w / 2.0, h - rail, front),
+            0.012,
+            skip::BACK | skip::BOTTOM | skip::TOP,
+        );
+        b.block(
+            paint,
+            p(w / 2.0 - rail, rail, back),
+            p(w / 2.0, h - rail, front),
+            0.012,
+            skip::BACK | skip::BOTTOM | skip::TOP,
+        );
     });
     let bar = 0.018;
     for i in 1..nx {
         let x = -w / 2.0 + w * i as f32 / nx as f32;
         let half = if kind != Window::Shop && nx == 2 { 0.035 } else { bar };
-        b.block(paint, p(x - half, rail, back), p(x + half, h - rail, front - 0.005), 0.0, skip::BACK | skip::BOTTOM | skip::TOP);
+        b.block(
+            paint,
+            p(x - half, rail, back),
+            p(x + half, h - rail, front - 0.005),
+            0.0,
+            skip::BACK | skip::BOTTOM | skip::TOP,
+        );
     }
     for j in 1..ny {
         let y = if kind == Window::Shop { h * 0.74 } else { h * j as f32 / ny as f32 };
-        b.block(paint, p(rail - w / 2.0, y - bar, back), p(w / 2.0 - rail, y + bar, front - 0.012), 0.0, skip::BACK | skip::ENDS);
+        b.block(
+            paint,
+            p(rail - w / 2.0, y - bar, back),
+            p(w / 2.0 - rail, y + bar, front - 0.012),
+            0.0,
+            skip::BACK | skip::ENDS,
+        );
     }
     let glass = match (is_lit, kind) {
         (true, Window::Shop) => "glass_shop",
@@ -191,7 +215,12 @@ fn shutter(kind: Window, paint: &'static str) -> Builder {
         b.polygon_ao(paint, &[lo, p(hi.x, lo.y, lo.z), hi, p(lo.x, hi.y, hi.z)], &[1.0, 1.0, 0.6, 0.6]);
         b.polygon_ao(
             paint,
-            &[p(hi.x, lo.y, lo.z - 0.005), p(lo.x, lo.y, lo.z - 0.005), p(lo.x, hi.y, hi.z - 0.005), p(hi.x, hi.y, hi.z - 0.005)],
+            &[
+                p(hi.x, lo.y, lo.z - 0.005),
+                p(lo.x, lo.y, lo.z - 0.005),
+                p(lo.x, hi.y, hi.z - 0.005),
+                p(hi.x, hi.y, hi.z - 0.005),
+            ],
             &[0.7; 4],
         );
     }
@@ -206,7 +235,9 @@ fn window_box() -> Builder {
     for (i, x) in [-0.33f32, -0.1, 0.12, 0.34].into_iter().enumerate() {
         for turn in [25.0, 115.0] {
             let z = 0.12 + 0.02 * (i as f32 - 1.5);
-            b.within(Frame::at(x, -0.06, z).yaw(turn + 31.0 * i as f32), |b| card(b, "tuft_geranium", 0.36, 0.34, 0.85));
+            b.within(Frame::at(x, -0.06, z).yaw(turn + 31.0 * i as f32), |b| {
+                card(b, "tuft_geranium", 0.36, 0.34, 0.85)
+            });
         }
     }
     b
@@ -217,7 +248,8 @@ pub fn card(b: &mut Builder, mat: &'static str, width: f32, height: f32, foot_ao
     use crate::mesh::Vertex;
     let n = Vec3::new(0.0, 0.8, 0.6);
     let w = width * 0.5;
-    let corner = |x: f32, y: f32, u: f32, v: f32, ao: f32| Vertex { p: Vec3::new(x, y, 0.0), n, uv_m: Vec2::new(u, v), ao };
+    let corner =
+        |x: f32, y: f32, u: f32, v: f32, ao: f32| Vertex { p: Vec3::new(x, y, 0.0), n, uv_m: Vec2::new(u, v), ao };
     let off = b.uv_offset;
     b.uv_offset = Vec2::ZERO;
     b.add(
@@ -248,7 +280,16 @@ fn chimney(mat: &'static str, n_pots: usize) -> Builder {
         b.within(Frame::at(x, 1.42, 0.0), |b| {
             b.lathe(
                 "terracotta",
-                &[(0.12, 0.0), (0.10, 0.05), (0.095, tall - 0.06), (0.12, tall - 0.05), (0.12, tall), (0.085, tall), (0.08, tall - 0.2), (0.0, tall - 0.2)],
+                &[
+                    (0.12, 0.0),
+                    (0.10, 0.05),
+                    (0.095, tall - 0.06),
+                    (0.12, tall - 0.05),
+                    (0.12, tall),
+                    (0.085, tall),
+                    (0.08, tall - 0.2),
+                    (0.0, tall - 0.2),
+                ],
                 10,
             );
         });
@@ -297,7 +338,14 @@ pub fn awning(canvas: &'static str) -> Builder {
         let hang = if j == 0 { 0.14 + 0.06 * if i % 2 == 0 { 0.0 } else { 1.0 } } else { 0.0 };
         (Vec3::new(x, -drop - hang, reach + 0.02 * hang), Vec2::new(x, 1.44 + hang), 1.0)
     });
-    b.beam("paint_white", Vec3::new(-w / 2.0, -drop, reach - 0.01), Vec3::new(w / 2.0, -drop, reach - 0.01), 0.035, 0.035, 0.008);
+    b.beam(
+        "paint_white",
+        Vec3::new(-w / 2.0, -drop, reach - 0.01),
+        Vec3::new(w / 2.0, -drop, reach - 0.01),
+        0.035,
+        0.035,
+        0.008,
+    );
     for x in [-w / 2.0 + 0.04, w / 2.0 - 0.04] {
         b.tube("iron", &[(Vec3::new(x, -0.75, 0.03), 0.012), (Vec3::new(x, -drop, reach), 0.012)], 6, false);
     }

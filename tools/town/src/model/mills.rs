@@ -42,11 +42,19 @@ fn tower() -> Builder {
         let rail = p(5.05 * sin(next), 2.9, 5.05 * cos(next));
         b.beam("timber_grey", foot + Vec3::Y * 0.98, rail + Vec3::Y * 0.98, 0.08, 0.08, 0.012);
         b.beam("timber_grey", foot + Vec3::Y * 0.5, rail + Vec3::Y * 0.5, 0.05, 0.05, 0.01);
-        b.beam("timber_grey", p(3.8 * sin(a), 1.4, 3.8 * cos(a)), p(4.9 * sin(a), 2.75, 4.9 * cos(a)), 0.14, 0.14, 0.02);
+        b.beam(
+            "timber_grey",
+            p(3.8 * sin(a), 1.4, 3.8 * cos(a)),
+            p(4.9 * sin(a), 2.75, 4.9 * cos(a)),
+            0.14,
+            0.14,
+            0.02,
+        );
     }
     b.lathe("paint_white", &[(2.3, 10.1), (2.5, 10.15), (2.5, 10.4), (2.2, 10.45)], 16);
     b.within(Frame::at(0.0, 10.3, 0.0).scale(2.45, 2.3, 3.0), |b| {
-        let profile: Vec<(f32, f32)> = (0..=7).map(|i| PI * 0.5 * i as f32 / 7.0).map(|a| (cos(a).max(0.0), sin(a))).collect();
+        let profile: Vec<(f32, f32)> =
+            (0..=7).map(|i| PI * 0.5 * i as f32 / 7.0).map(|a| (cos(a).max(0.0), sin(a))).collect();
         b.lathe("slate", &profile, 18);
     });
     for (turn, y) in [(0.0f32, 4.2f32), (135.0, 5.0), (225.0, 7.2), (45.0, 7.0)] {
@@ -54,7 +62,14 @@ fn tower() -> Builder {
         b.within(Frame::at(0.0, y, 0.0).yaw(turn), |b| {
             b.within(Frame::at(0.0, 0.0, r - 0.04).pitch(-9.5), |b| {
                 b.polygon("glass", &[p(-0.35, 0.0, 0.06), p(0.35, 0.0, 0.06), p(0.35, 0.9, 0.06), p(-0.35, 0.9, 0.06)]);
-                for (lo, hi) in [(p(-0.45, -0.08, 0.0), p(0.45, 0.0, 0.14)), (p(-0.45, 0.9, 0.0), p(0.45, 0.98, 0.12)), (p(-0.45, 0.0, 0.0), p(-0.35, 0.9, 0.12)), (p(0.35, 0.0, 0.0), p(0.45, 0.9, 0.12)), (p(-0.025, 0.0, 0.0), p(0.025, 0.9, 0.09)), (p(-0.35, 0.43, 0.0), p(0.35, 0.47, 0.09))] {
+                for (lo, hi) in [
+                    (p(-0.45, -0.08, 0.0), p(0.45, 0.0, 0.14)),
+                    (p(-0.45, 0.9, 0.0), p(0.45, 0.98, 0.12)),
+                    (p(-0.45, 0.0, 0.0), p(-0.35, 0.9, 0.12)),
+                    (p(0.35, 0.0, 0.0), p(0.45, 0.9, 0.12)),
+                    (p(-0.025, 0.0, 0.0), p(0.025, 0.9, 0.09)),
+                    (p(-0.35, 0.43, 0.0), p(0.35, 0.47, 0.09)),
+                ] {
                     b.block("paint_white", lo, hi, 0.01, skip::BACK);
                 }
             });
@@ -69,7 +84,9 @@ fn tower() -> Builder {
 
 fn hub() -> Builder {
     let mut b = Builder::default();
-    b.within(Frame::IDENTITY.pitch(90.0), |b| b.lathe("iron", &[(0.32, -1.2), (0.32, 0.25), (0.2, 0.35), (0.0, 0.38)], 12));
+    b.within(Frame::IDENTITY.pitch(90.0), |b| {
+        b.lathe("iron", &[(0.32, -1.2), (0.32, 0.25), (0.2, 0.35), (0.0, 0.38)], 12)
+    });
     b
 }
 
@@ -108,11 +125,19 @@ fn wheel() -> Builder {
                 b.beam("timber", at(x, 0.2, a), at(x, r * 0.86, a), 0.16, 0.12, 0.02);
             }
         }
-        b.within(Frame { linear: glam::Mat3::from_cols(Vec3::X, at(0.0, 1.0, a), p(0.0, -sin(a), cos(a))), origin: Vec3::ZERO }, |b| {
-            b.block("planks_dark", p(-half, r * 0.74, -0.025), p(half, r * 1.02, 0.025), 0.01, 0);
-        });
+        b.within(
+            Frame {
+                linear: glam::Mat3::from_cols(Vec3::X, at(0.0, 1.0, a), p(0.0, -sin(a), cos(a))),
+                origin: Vec3::ZERO,
+            },
+            |b| {
+                b.block("planks_dark", p(-half, r * 0.74, -0.025), p(half, r * 1.02, 0.025), 0.01, 0);
+            },
+        );
     }
     b.uv_offset = Vec2::ZERO;
-    b.within(Frame::IDENTITY.roll(90.0), |b| b.lathe("timber", &[(0.0, -1.5), (0.24, -1.5), (0.24, 1.5), (0.0, 1.5)], 12));
+    b.within(Frame::IDENTITY.roll(90.0), |b| {
+        b.lathe("timber", &[(0.0, -1.5), (0.24, -1.5), (0.24, 1.5), (0.0, 1.5)], 12)
+    });
     b
 }

@@ -74,8 +74,20 @@ impl Roof {
             b.within(Frame::IDENTITY.yaw(turn), |b| {
                 let p = Vec3::new;
                 if self.ends == Ends::HalfHip {
-                    self.slab(b, [p(-hw, ye, hs), p(hw, ye, hs), p(hw, y_hip, z_hip), p(-hw, y_hip, z_hip)], nx, 3, 0.0);
-                    self.slab(b, [p(-hw, y_hip, z_hip), p(hw, y_hip, z_hip), p(r, yr, 0.0), p(-r, yr, 0.0)], nx, 2, self.sag);
+                    self.slab(
+                        b,
+                        [p(-hw, ye, hs), p(hw, ye, hs), p(hw, y_hip, z_hip), p(-hw, y_hip, z_hip)],
+                        nx,
+                        3,
+                        0.0,
+                    );
+                    self.slab(
+                        b,
+                        [p(-hw, y_hip, z_hip), p(hw, y_hip, z_hip), p(r, yr, 0.0), p(-r, yr, 0.0)],
+                        nx,
+                        2,
+                        self.sag,
+                    );
                 } else {
                     self.slab(b, [p(-hw, ye, hs), p(hw, ye, hs), p(r, yr, 0.0), p(-r, yr, 0.0)], nx, 5, self.sag);
                 }
@@ -93,7 +105,12 @@ impl Roof {
                 }
                 // Fascia under the first row of tiles, and the soffit back to the wall.
                 b.block(self.trim, p(-hw, ye - 0.17, hs - 0.035), p(hw, ye - 0.015, hs - 0.005), 0.0, 0);
-                let soffit = [p(-hw, ye - 0.12, hs - 0.3 - self.overhang), p(hw, ye - 0.12, hs - 0.3 - self.overhang), p(hw, ye - 0.12, hs), p(-hw, ye - 0.12, hs)];
+                let soffit = [
+                    p(-hw, ye - 0.12, hs - 0.3 - self.overhang),
+                    p(hw, ye - 0.12, hs - 0.3 - self.overhang),
+                    p(hw, ye - 0.12, hs),
+                    p(-hw, ye - 0.12, hs),
+                ];
                 b.polygon_ao(self.trim, &soffit, &[0.5, 0.5, 0.7, 0.7]);
             });
         }

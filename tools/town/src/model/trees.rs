@@ -27,11 +27,61 @@ struct Species {
 /// Adds every kind in three shapes, and the smaller plants.
 pub fn build(file: &mut File) {
     let species = [
-        Species { name: "lime", leaf: "leaf_lime", bark: "bark", height: 11.5, clear: 2.6, half: 3.4, trunk: 0.24, n_cards: 330, card_m: 1.7 },
-        Species { name: "oak", leaf: "leaf_oak", bark: "bark", height: 12.5, clear: 2.2, half: 5.2, trunk: 0.40, n_cards: 420, card_m: 2.0 },
-        Species { name: "apple", leaf: "leaf_apple", bark: "bark_pale", height: 4.6, clear: 1.3, half: 2.1, trunk: 0.13, n_cards: 170, card_m: 1.15 },
-        Species { name: "poplar", leaf: "leaf_poplar", bark: "bark_pale", height: 17.0, clear: 1.6, half: 1.9, trunk: 0.26, n_cards: 300, card_m: 1.8 },
-        Species { name: "maple", leaf: "leaf_autumn", bark: "bark", height: 9.5, clear: 2.2, half: 3.3, trunk: 0.22, n_cards: 300, card_m: 1.6 },
+        Species {
+            name: "lime",
+            leaf: "leaf_lime",
+            bark: "bark",
+            height: 11.5,
+            clear: 2.6,
+            half: 3.4,
+            trunk: 0.24,
+            n_cards: 330,
+            card_m: 1.7,
+        },
+        Species {
+            name: "oak",
+            leaf: "leaf_oak",
+            bark: "bark",
+            height: 12.5,
+            clear: 2.2,
+            half: 5.2,
+            trunk: 0.40,
+            n_cards: 420,
+            card_m: 2.0,
+        },
+        Species {
+            name: "apple",
+            leaf: "leaf_apple",
+            bark: "bark_pale",
+            height: 4.6,
+            clear: 1.3,
+            half: 2.1,
+            trunk: 0.13,
+            n_cards: 170,
+            card_m: 1.15,
+        },
+        Species {
+            name: "poplar",
+            leaf: "leaf_poplar",
+            bark: "bark_pale",
+            height: 17.0,
+            clear: 1.6,
+            half: 1.9,
+            trunk: 0.26,
+            n_cards: 300,
+            card_m: 1.8,
+        },
+        Species {
+            name: "maple",
+            leaf: "leaf_autumn",
+            bark: "bark",
+            height: 9.5,
+            clear: 2.2,
+            half: 3.3,
+            trunk: 0.22,
+            n_cards: 300,
+            card_m: 1.6,
+        },
     ];
     for (i, s) in species.iter().enumerate() {
         for variant in 0..3u64 {
@@ -51,7 +101,9 @@ pub fn build(file: &mut File) {
             let r = 0.9 * rng.unit().sqrt();
             let a = rng.range(0.0, TAU);
             let h = rng.range(0.28, 0.5);
-            b.within(Frame::at(r * cos(a), -0.04, r * sin(a)).yaw(rng.range(0.0, 180.0)), |b| card(b, mat, h * 1.25, h, 0.6));
+            b.within(Frame::at(r * cos(a), -0.04, r * sin(a)).yaw(rng.range(0.0, 180.0)), |b| {
+                card(b, mat, h * 1.25, h, 0.6)
+            });
         }
         file.add_single(name, b);
     }
@@ -98,7 +150,8 @@ fn tree(s: &Species, seed: u64) -> Builder {
     let n_limbs = 9;
     for i in 0..n_limbs {
         let t = 0.22 + 0.62 * (i as f32 + rng.unit() * 0.6) / n_limbs as f32;
-        let base = trunk[((t * 6.0) as usize).min(5)].0.lerp(trunk[((t * 6.0) as usize + 1).min(6)].0, (t * 6.0).fract());
+        let base =
+            trunk[((t * 6.0) as usize).min(5)].0.lerp(trunk[((t * 6.0) as usize + 1).min(6)].0, (t * 6.0).fract());
         let a = i as f32 * 2.4 + rng.range(-0.4, 0.4);
         let spread = s.half * (1.05 - 0.55 * t) * rng.range(0.65, 0.9);
         let rise = spread * rng.range(0.35, 0.9) * (0.6 * crown_half / s.half).max(0.7);
@@ -123,7 +176,8 @@ fn tree(s: &Species, seed: u64) -> Builder {
         let rel = (p - center - lean) / Vec3::new(s.half, crown_half, s.half);
         let out = Vec3::new(rel.x, rel.y * 0.8 + 0.25, rel.z).normalize_or(Vec3::Y);
         let depth = rel.length().clamp(0.0, 1.1);
-        let ao = lerp(0.42, 1.0, ((depth - 0.25) / 0.75).clamp(0.0, 1.0)) * lerp(0.72, 1.0, (0.5 + 0.55 * rel.y).clamp(0.0, 1.0));
+        let ao = lerp(0.42, 1.0, ((depth - 0.25) / 0.75).clamp(0.0, 1.0))
+            * lerp(0.72, 1.0, (0.5 + 0.55 * rel.y).clamp(0.0, 1.0));
         let size = s.card_m * 0.5 * rng.range(0.75, 1.15);
         // Sprays point outward and droop a little.
         let up = (out + random_direction(&mut rng) * 0.75 - Vec3::Y * 0.15).normalize_or(Vec3::Y);
@@ -136,7 +190,7 @@ fn tree(s: &Species, seed: u64) -> Builder {
 fn hedge(length: f32, height: f32, depth: f32, seed: u64) -> Builder {
     let mut rng = Rng::new(seed);
     let mut b = Builder::default();
-    let n = (length * height * 26.0) as usize;
+    let n = (length * height * 34.0) as usize;
     for i in 0..n {
         let on_top = i % 4 == 0;
         let x = rng.range(-0.5, 0.5) * length;
@@ -155,8 +209,14 @@ fn hedge(length: f32, height: f32, depth: f32, seed: u64) -> Builder {
         leaf_card(&mut b, "leaf_hedge", Vec3::new(x, y, z), right * size, up * size, out.normalize(), ao);
     }
     // A dark core, so that no gap shows the other side.
-    b.shaded(0.7, |b| {
-        b.block("soil", Vec3::new(-length * 0.5, -0.2, -depth * 0.22), Vec3::new(length * 0.5, height * 0.8, depth * 0.22), 0.08, 0);
+    b.shaded(0.3, |b| {
+        b.block(
+            "leaf_core",
+            Vec3::new(-length * 0.5, -0.2, -depth * 0.22),
+            Vec3::new(length * 0.5, height * 0.8, depth * 0.22),
+            0.08,
+            0,
+        );
     });
     b
 }
@@ -172,7 +232,15 @@ fn bush(seed: u64) -> Builder {
         let up = right.cross(out).normalize_or(Vec3::Y);
         let size = rng.range(0.25, 0.4);
         let mat = if rng.chance(0.15) { "tuft_flowers" } else { "leaf_hedge" };
-        leaf_card(&mut b, mat, p, right * size, up * size, (out + Vec3::Y * 0.3).normalize(), lerp(0.5, 1.0, p.y.min(1.0)));
+        leaf_card(
+            &mut b,
+            mat,
+            p,
+            right * size,
+            up * size,
+            (out + Vec3::Y * 0.3).normalize(),
+            lerp(0.5, 1.0, p.y.min(1.0)),
+        );
     }
     b
 }

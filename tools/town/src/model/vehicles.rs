@@ -37,7 +37,9 @@ fn car(paint: &'static str) -> Builder {
     let length = 3.7;
     let z_at = |t: f32| lerp(-length * 0.5, length * 0.5, t);
     // Upper edge of the body and half width along the car (t = 0 at the nose).
-    let top = |t: f32| 0.62 + 0.24 * smoothstep(0.0, 0.18, t) + 0.05 * smoothstep(0.2, 0.4, t) - 0.10 * smoothstep(0.93, 1.0, t);
+    let top = |t: f32| {
+        0.62 + 0.24 * smoothstep(0.0, 0.18, t) + 0.05 * smoothstep(0.2, 0.4, t) - 0.10 * smoothstep(0.93, 1.0, t)
+    };
     let half = |t: f32| 0.80 * (1.0 - 0.16 * smoothstep(0.16, 0.0, t) - 0.10 * smoothstep(0.88, 1.0, t));
     let n = 22;
     // A section from the left sill over the bonnet to the right sill.
@@ -56,13 +58,22 @@ fn car(paint: &'static str) -> Builder {
     for (t, flip) in [(0.0f32, false), (1.0, true)] {
         let z = z_at(t);
         let (w, y1) = (half(t) * 0.93, 0.3 + (top(t) - 0.3) * 0.78);
-        let mut face = vec![p(w, 0.3, z), p(-w, 0.3, z), p(-w * 0.96, y1 * 0.9, z), p(-w * 0.8, y1, z), p(w * 0.8, y1, z), p(w * 0.96, y1 * 0.9, z)];
+        let mut face = vec![
+            p(w, 0.3, z),
+            p(-w, 0.3, z),
+            p(-w * 0.96, y1 * 0.9, z),
+            p(-w * 0.8, y1, z),
+            p(w * 0.8, y1, z),
+            p(w * 0.96, y1 * 0.9, z),
+        ];
         if flip {
             face.reverse();
         }
         b.polygon(paint, &face);
     }
-    b.shaded(0.5, |b| b.polygon("rubber", &[p(-0.72, 0.3, -1.8), p(0.72, 0.3, -1.8), p(0.72, 0.3, 1.8), p(-0.72, 0.3, 1.8)]));
+    b.shaded(0.5, |b| {
+        b.polygon("rubber", &[p(-0.72, 0.3, -1.8), p(0.72, 0.3, -1.8), p(0.72, 0.3, 1.8), p(-0.72, 0.3, 1.8)])
+    });
     // Cabin: windscreen, sides and rear in one loft of glass, then roof and pillars.
     let ring = [(0.74, 0.86, -0.72), (0.74, 0.88, 1.45)];
     let roof = [(0.58, 1.40, -0.12), (0.58, 1.42, 1.12)];
@@ -90,7 +101,8 @@ fn car(paint: &'static str) -> Builder {
         // Wheel arches: dark discs that close the gap over the tyres.
         for z in [WHEELS.2, WHEELS.3] {
             b.within(Frame::at(s * 0.782, 0.34, z).yaw(s * 90.0), |b| {
-                let arch: Vec<Vec3> = (0..=12).map(|i| PI * i as f32 / 12.0).map(|a| p(0.40 * cos(a), 0.36 * sin(a), 0.026)).collect();
+                let arch: Vec<Vec3> =
+                    (0..=12).map(|i| PI * i as f32 / 12.0).map(|a| p(0.40 * cos(a), 0.36 * sin(a), 0.026)).collect();
                 b.polygon("rubber", &arch);
             });
         }
@@ -107,14 +119,25 @@ fn car(paint: &'static str) -> Builder {
 fn car_wheel() -> Builder {
     let mut b = Builder::default();
     b.within(Frame::IDENTITY.roll(90.0), |b| {
-        b.lathe("rubber", &[(0.19, -0.095), (0.29, -0.10), (0.31, -0.07), (0.31, 0.07), (0.29, 0.10), (0.19, 0.095)], 16);
+        b.lathe(
+            "rubber",
+            &[(0.19, -0.095), (0.29, -0.10), (0.31, -0.07), (0.31, 0.07), (0.29, 0.10), (0.19, 0.095)],
+            16,
+        );
         b.lathe("steel", &[(0.0, -0.075), (0.06, -0.08), (0.17, -0.06), (0.195, -0.095)], 12);
         b.lathe("steel", &[(0.195, 0.095), (0.17, 0.06), (0.06, 0.08), (0.0, 0.075)], 12);
     });
     for k in 0..5 {
         let a = TAU * k as f32 / 5.0;
         for x in [-0.077f32, 0.077] {
-            b.beam("lead", p(x, 0.05 * cos(a), 0.05 * sin(a)), p(x * 0.9, 0.17 * cos(a), 0.17 * sin(a)), 0.035, 0.01, 0.0);
+            b.beam(
+                "lead",
+                p(x, 0.05 * cos(a), 0.05 * sin(a)),
+                p(x * 0.9, 0.17 * cos(a), 0.17 * sin(a)),
+                0.035,
+                0.01,
+                0.0,
+            );
         }
     }
     b
@@ -166,7 +189,10 @@ fn boat(mat: &'static str) -> Builder {
     let mut b = Builder::default();
     let n = 16;
     let strakes = 8;
-    let half = |t: f32| 0.78 * crate::math::pow((1.0 - crate::math::pow((2.0 * t - 1.08).abs().min(1.0), 2.6)).max(0.0), 0.7).max(if t > 0.9 { 0.42 } else { 0.015 });
+    let half = |t: f32| {
+        0.78 * crate::math::pow((1.0 - crate::math::pow((2.0 * t - 1.08).abs().min(1.0), 2.6)).max(0.0), 0.7)
+            .max(if t > 0.9 { 0.42 } else { 0.015 })
+    };
     let sheer = |t: f32| 0.42 + 0.28 * (1.0 - t) * (1.0 - t) + 0.10 * t * t;
     let hull = |t: f32, a: f32, inset: f32| {
         let w = (half(t) - inset).max(0.008);
@@ -185,10 +211,12 @@ fn boat(mat: &'static str) -> Builder {
     }
     let stern: Vec<Vec3> = (0..=strakes * 2).map(|j| hull(1.0, j as f32 / strakes as f32 - 1.0, 0.0)).collect();
     b.polygon(mat, &stern);
-    let inner: Vec<Vec3> = (0..=strakes * 2).rev().map(|j| hull(1.0, j as f32 / strakes as f32 - 1.0, 0.0) - Vec3::Z * 0.03).collect();
+    let inner: Vec<Vec3> =
+        (0..=strakes * 2).rev().map(|j| hull(1.0, j as f32 / strakes as f32 - 1.0, 0.0) - Vec3::Z * 0.03).collect();
     b.polygon(mat, &inner);
     for s in [-1.0f32, 1.0] {
-        let rail: Vec<(Vec3, f32)> = (0..=n).map(|i| (hull(i as f32 / n as f32, s, 0.01) + Vec3::Y * 0.01, 0.03)).collect();
+        let rail: Vec<(Vec3, f32)> =
+            (0..=n).map(|i| (hull(i as f32 / n as f32, s, 0.01) + Vec3::Y * 0.01, 0.03)).collect();
         b.tube("timber", &rail, 6, true);
     }
     for z in [-0.7f32, 0.5, 1.5] {
@@ -216,7 +244,14 @@ fn bird_body(mat: &'static str) -> Builder {
 /// The right wing, hinged at x = 0.
 fn bird_wing(mat: &'static str) -> Builder {
     let mut b = Builder::default();
-    let top = [p(0.03, 0.0, 0.09), p(0.26, 0.02, 0.10), p(0.50, 0.0, 0.06), p(0.44, 0.0, -0.04), p(0.24, 0.02, -0.10), p(0.03, 0.0, -0.08)];
+    let top = [
+        p(0.03, 0.0, 0.09),
+        p(0.26, 0.02, 0.10),
+        p(0.50, 0.0, 0.06),
+        p(0.44, 0.0, -0.04),
+        p(0.24, 0.02, -0.10),
+        p(0.03, 0.0, -0.08),
+    ];
     b.polygon(mat, &top);
     let bottom: Vec<Vec3> = top.iter().rev().map(|q| *q - Vec3::Y * 0.006).collect();
     b.polygon(mat, &bottom);

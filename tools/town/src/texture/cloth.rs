@@ -1,7 +1,7 @@
 //! Woven cloth.
 
 use super::Texel;
-use crate::math::{mix, scale3, sin, smoothstep, PI};
+use crate::math::{PI, mix, scale3, sin, smoothstep};
 use crate::noise::fbm;
 
 fn threads(u: f32, v: f32, n: f32) -> f32 {

@@ -1,7 +1,7 @@
 //! Open ground and water.
 
 use super::Texel;
-use crate::math::{mix, scale3, sin, smoothstep, TAU};
+use crate::math::{TAU, mix, scale3, sin, smoothstep};
 use crate::noise::{cells, fbm};
 
 /// Garden soil: clods, crumbs, a few stones.
@@ -14,12 +14,7 @@ pub fn soil(u: f32, v: f32) -> Texel {
     if clods.id > 0.93 && clods.f1 < 0.3 {
         albedo = scale3([0.40, 0.37, 0.32], 0.8 + 0.4 * crumbs);
     }
-    Texel {
-        albedo,
-        height_m: 0.018 * (1.0 - clods.f1).max(0.0) + 0.012 * crumbs,
-        roughness: 0.95,
-        metallic: 0.0,
-    }
+    Texel { albedo, height_m: 0.018 * (1.0 - clods.f1).max(0.0) + 0.012 * crumbs, roughness: 0.95, metallic: 0.0 }
 }
 
 /// Meadow seen from above: overlapping blades in three directions, dry stalks, clover patches, a few daisies.
@@ -31,7 +26,8 @@ pub fn grass(u: f32, v: f32) -> Texel {
     let top = one.max(two).max(three);
     let height = smoothstep(0.42, 0.78, top);
     let clump = fbm(u, v, (7, 7), 4, 135);
-    let dry = smoothstep(0.60, 0.74, if one > two { one } else { three }) * smoothstep(0.4, 0.6, fbm(u, v, (5, 5), 3, 136));
+    let dry =
+        smoothstep(0.60, 0.74, if one > two { one } else { three }) * smoothstep(0.4, 0.6, fbm(u, v, (5, 5), 3, 136));
     let mut albedo = mix([0.045, 0.075, 0.022], [0.125, 0.19, 0.048], height * 0.75 + clump * 0.35);
     albedo = mix(albedo, [0.30, 0.27, 0.12], 0.45 * dry);
     albedo = mix(albedo, [0.07, 0.14, 0.04], 0.5 * smoothstep(0.58, 0.68, fbm(u, v, (6, 6), 3, 137)));

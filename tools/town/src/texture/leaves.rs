@@ -32,12 +32,18 @@ impl Canvas {
     fn stroke(&mut self, from: (f32, f32), to: (f32, f32), width: f32, color: [f32; 3]) {
         let (dx, dy) = (to.0 - from.0, to.1 - from.1);
         let len2 = (dx * dx + dy * dy).max(1e-9);
-        self.paint(from.0.min(to.0) - width, from.1.min(to.1) - width, from.0.max(to.0) + width, from.1.max(to.1) + width, |x, y| {
-            let t = (((x - from.0) * dx + (y - from.1) * dy) / len2).clamp(0.0, 1.0);
-            let (ex, ey) = (x - from.0 - t * dx, y - from.1 - t * dy);
-            let d = (ex * ex + ey * ey).sqrt() / width;
-            (d < 1.0).then(|| scale3(color, 1.1 - 0.5 * d))
-        });
+        self.paint(
+            from.0.min(to.0) - width,
+            from.1.min(to.1) - width,
+            from.0.max(to.0) + width,
+            from.1.max(to.1) + width,
+            |x, y| {
+                let t = (((x - from.0) * dx + (y - from.1) * dy) / len2).clamp(0.0, 1.0);
+                let (ex, ey) = (x - from.0 - t * dx, y - from.1 - t * dy);
+                let d = (ex * ex + ey * ey).sqrt() / width;
+                (d < 1.0).then(|| scale3(color, 1.1 - 0.5 * d))
+            },
+        );
     }
 
     fn leaf(&mut self, leaf: &Leaf) {
@@ -99,7 +105,8 @@ impl Canvas {
                     let mut sum = [0.0; 3];
                     let mut n = 0.0;
                     for (dx, dy) in [(-step, 0), (step, 0), (0, -step), (0, step)] {
-                        let (px, py) = ((x + dx).rem_euclid(SIZE as i32) as usize, (y + dy).rem_euclid(SIZE as i32) as usize);
+                        let (px, py) =
+                            ((x + dx).rem_euclid(SIZE as i32) as usize, (y + dy).rem_euclid(SIZE as i32) as usize);
                         if before[py * SIZE + px] {
                             let c = self.rgb[py * SIZE + px];
                             sum = [sum[0] + c[0], sum[1] + c[1], sum[2] + c[2]];
@@ -179,7 +186,15 @@ fn spray(s: &Spray) -> Canvas {
 }
 
 /// Leaves all over, for hedges and ivy: no twig, even cover with holes towards the edge.
-fn cover(n: usize, length: (f32, f32), slenderness: f32, lobes: f32, dark: [f32; 3], light: [f32; 3], seed: u64) -> Canvas {
+fn cover(
+    n: usize,
+    length: (f32, f32),
+    slenderness: f32,
+    lobes: f32,
+    dark: [f32; 3],
+    light: [f32; 3],
+    seed: u64,
+) -> Canvas {
     let mut rng = Rng::new(seed);
     let mut canvas = Canvas::new();
     for i in 0..n {
@@ -255,7 +270,15 @@ pub fn render_all() -> Result<Vec<Encoded>, String> {
         light: [0.115, 0.16, 0.040],
         seed: 302,
     };
-    let apple = Spray { n_leaves: 170, slenderness: 0.5, belly: 0.45, lobes: 0.0, light: [0.16, 0.22, 0.065], seed: 303, ..oak };
+    let apple = Spray {
+        n_leaves: 170,
+        slenderness: 0.5,
+        belly: 0.45,
+        lobes: 0.0,
+        light: [0.16, 0.22, 0.065],
+        seed: 303,
+        ..oak
+    };
     let poplar = Spray { n_leaves: 330, length: (0.05, 0.08), light: [0.10, 0.16, 0.040], seed: 304, ..lime };
     let mut apple_card = spray(&apple);
     let mut rng = Rng::new(305);
@@ -268,7 +291,8 @@ pub fn render_all() -> Result<Vec<Encoded>, String> {
         spray(&oak).encode("leaf_oak")?,
         apple_card.encode("leaf_apple")?,
         spray(&poplar).encode("leaf_poplar")?,
-        cover(1500, (0.035, 0.055), 0.55, 0.0, [0.024, 0.045, 0.014], [0.085, 0.135, 0.035], 306).encode("leaf_hedge")?,
+        cover(1500, (0.035, 0.055), 0.55, 0.0, [0.024, 0.045, 0.014], [0.085, 0.135, 0.035], 306)
+            .encode("leaf_hedge")?,
         cover(560, (0.07, 0.12), 0.95, 0.22, [0.020, 0.040, 0.014], [0.075, 0.125, 0.035], 307).encode("leaf_ivy")?,
         tuft(308, 190, &[]).encode("tuft_grass")?,
         tuft(309, 110, &petals).encode("tuft_flowers")?,

@@ -1,7 +1,7 @@
 //! Metals, and the one image that is drawn for a single object: the church clock's face.
 
 use super::{Encoded, Texel, jpeg, srgb8};
-use crate::math::{atan2, mix, scale3, smoothstep, TAU};
+use crate::math::{TAU, atan2, mix, scale3, smoothstep};
 use crate::noise::fbm;
 
 /// Wrought iron under old black paint: hammer marks, rust where the paint is gone.
@@ -11,7 +11,12 @@ pub fn iron(u: f32, v: f32) -> Texel {
     let rust = smoothstep(0.60, 0.72, fbm(u, v, (9, 9), 4, 223));
     let paint = scale3([0.040, 0.042, 0.045], 0.85 + 0.4 * grain);
     let albedo = mix(paint, scale3([0.20, 0.085, 0.040], 0.6 + 0.8 * grain), 0.8 * rust);
-    Texel { albedo, height_m: 0.0035 * hammer + 0.001 * grain + 0.0006 * rust, roughness: 0.48 + 0.42 * rust, metallic: 0.0 }
+    Texel {
+        albedo,
+        height_m: 0.0035 * hammer + 0.001 * grain + 0.0006 * rust,
+        roughness: 0.48 + 0.42 * rust,
+        metallic: 0.0,
+    }
 }
 
 /// Polished brass, a little tarnished.
@@ -41,11 +46,13 @@ pub fn clock_face() -> Result<Encoded, String> {
             };
             let soft = 0.008;
             let mut c = scale3([0.66, 0.63, 0.55], 0.9 + 0.12 * fbm(px * 0.5 + 0.5, py * 0.5 + 0.5, (9, 9), 4, 241));
-            let ring = smoothstep(0.012, 0.012 - soft, (r - 0.80).abs()).max(smoothstep(0.012, 0.004, (r - 0.90).abs()));
+            let ring =
+                smoothstep(0.012, 0.012 - soft, (r - 0.80).abs()).max(smoothstep(0.012, 0.004, (r - 0.90).abs()));
             let minutes = smoothstep(0.010, 0.003, spoke(60.0)) * smoothstep(0.80, 0.81, r) * smoothstep(0.90, 0.89, r);
             c = mix(c, [0.04, 0.04, 0.05], ring.max(minutes));
             let width = if ((turn * 4.0) - (turn * 4.0 + 0.5).floor()).abs() < 0.04 { 0.050 } else { 0.030 };
-            let baton = smoothstep(width, width - soft, spoke(12.0)) * smoothstep(0.56, 0.57, r) * smoothstep(0.77, 0.76, r);
+            let baton =
+                smoothstep(width, width - soft, spoke(12.0)) * smoothstep(0.56, 0.57, r) * smoothstep(0.77, 0.76, r);
             c = mix(c, [0.05, 0.045, 0.04], baton);
             c = mix(c, [0.07, 0.075, 0.085], smoothstep(0.93, 0.94, r));
             rgb.extend(c.map(srgb8));

@@ -1,7 +1,7 @@
 //! Roof coverings: rows run along u, the eaves are at the bottom (v = 1).
 
 use super::Texel;
-use crate::math::{mix, scale3, sin, smoothstep, PI};
+use crate::math::{PI, mix, scale3, sin, smoothstep};
 use crate::noise::fbm;
 use crate::rng::hash_unit;
 
