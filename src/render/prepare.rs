@@ -52,13 +52,13 @@ impl Prepared {
     ) {
         self.collect_moved(scene, gpu_scene);
         let camera = CameraMatrices::new(&scene.camera_view(), size_px, jitter_px);
-        let axis = |axis: Vec3| axis.extend(0.0).into();
+        let axis = |axis: Vec3, w: f32| axis.extend(w).into();
         let cluster_near = camera.near.max(self.scene_radius * 1e-3);
         self.frame = Frame {
             clip_from_relative: camera.clip_from_relative.to_cols_array_2d(),
-            camera_right: axis(camera.axes[0]),
-            camera_up: axis(camera.axes[1]),
-            camera_backward: axis(camera.axes[2]),
+            camera_right: axis(camera.axes[0], camera.jitter_ndc.x),
+            camera_up: axis(camera.axes[1], camera.jitter_ndc.y),
+            camera_backward: axis(camera.axes[2], 0.0),
             camera_position: camera.position.into(),
             is_orthographic: camera.is_orthographic.into(),
             planes: camera.planes.map(Into::into),
