@@ -159,11 +159,7 @@ fn find_references(
 }
 
 /// A hash of a few pictures of one sample, spread over the pan.
-fn draw_fingerprint(
-    drawing: &mut Drawing,
-    view: &View,
-    renderer: &mut Renderer,
-) -> Result<Option<u64>, AliasingError> {
+fn draw_fingerprint(drawing: &mut Drawing, view: &View, renderer: &mut Renderer) -> Result<Option<u64>, AliasingError> {
     let samples = reference_samples();
     let mut hasher = DefaultHasher::new();
     for sample in samples.iter().step_by(samples.len().div_ceil(N_FINGERPRINTS)) {
@@ -225,7 +221,12 @@ struct Drawing<'a> {
 
 impl Drawing<'_> {
     /// RGBA bytes; `None` if it shall stop.
-    fn draw(&mut self, view: &View, renderer: &mut Renderer, jitter_px: Vec2) -> Result<Option<Vec<u8>>, AliasingError> {
+    fn draw(
+        &mut self,
+        view: &View,
+        renderer: &mut Renderer,
+        jitter_px: Vec2,
+    ) -> Result<Option<Vec<u8>>, AliasingError> {
         renderer.prepare_frame_jittered(view.scene, view.frame_idx, jitter_px);
         let mut encoder = self
             .gpu
