@@ -5,6 +5,8 @@
 
 mod pattern;
 mod scene_hash;
+#[cfg(test)]
+mod tests;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
