@@ -179,13 +179,13 @@ fn aliasing_is_shown_beside_a_baseline_that_measured_the_same() {
     run.aliasing = Some(aliasing_of(0.05, [320, 180]).to_value());
     let text = Report::new(&run, None, &[]).to_text(false);
     let expected = "
-──────────────────────────────────────────────────────────────
- aliasing at 320×180, median of 2 places, 8 steps each    of 1
-──────────────────────────────────────────────────────────────
-   FLIP, mean                                          0.05000
-   edge error                                          0.02000
-   flicker, rms                                        0.02000
-──────────────────────────────────────────────────────────────
+─────────────────────────────────────────────────────────────────
+ aliasing at 320×180, median of 2 places, 8 steps each      of 1
+─────────────────────────────────────────────────────────────────
+   FLIP, mean                                            0.05000
+   edge error                                            0.02000
+   flicker, rms                                          0.02000
+─────────────────────────────────────────────────────────────────
 ";
     assert!(text.contains(expected), "{text}");
 

@@ -9,19 +9,21 @@ use std::{
 use praxis::measure::RunFile;
 use praxis::measure::aliasing::{ALIASING_SCHEMA, Aliasing};
 
-use super::{Project, praxis, stderr, stdout};
+use super::{Project, praxis, repository, stderr, stdout};
 
 impl Project {
     fn cache(&self) -> std::path::PathBuf {
         self.file("cache")
     }
 
-    /// Its references are kept inside the project.
+    /// Of spheres, which have edges. Its references are kept inside the project.
     fn bench(&self, run: &str, arguments: &[&str]) -> assert_cmd::Command {
         let mut command = praxis(self.path());
         command
             .env("XDG_CACHE_HOME", self.cache())
-            .args(["bench", "box", "--warmup", "1", "--out", run])
+            .arg("bench")
+            .arg(repository().join("scenes/materials.ron"))
+            .args(["--warmup", "1", "--out", run])
             .args(arguments);
         command
     }
