@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use anyhow::Context;
-use praxis::frames::aliasing::{AliasingOptions, MeasuredAliasing, measure_aliasing, n_pictures_per_place};
+use praxis::frames::aliasing::{AliasingOptions, AliasingRenderers, MeasuredAliasing, measure_aliasing};
 use praxis::measure::aliasing::Aliasing;
 use praxis::measure::picture::{Picture, flip_difference};
 use praxis::measure::{Adapter, Build};
@@ -33,10 +33,6 @@ pub fn measure(
     frames.dedup();
     let [width_px, height_px] = size_px(session, stage);
     stage.resize(&session.gpu, [width_px, height_px])?;
-    let n_pictures = n_pictures_per_place() * frames.len() as u32;
-    session.note_software_defaults(&format!(
-        "measuring aliasing at {width_px}×{height_px} pixels with up to {n_pictures} pictures (--skip-aliasing leaves it out)"
-    ));
 
     // References have one sample a pixel whatever the pictures have: the same truth for all of them.
     let reference_options = RenderOptions { n_samples: 1, n_frames_in_flight: 1, ..stage.options.clone() };
@@ -46,18 +42,21 @@ pub fn measure(
     let cache = ReferenceCache::of_user(session.args.quiet);
     let context = context(&stage.scene.name, &reference_options, build, adapter);
     let options = AliasingOptions { frames: &frames, context: &context, store: &cache };
+    let renderers = AliasingRenderers {
+        pictures: &mut stage.renderer,
+        references: reference_renderer.as_mut(),
+        // Nothing casts shadows by rays yet.
+        unshadowed: None,
+    };
+    let n_pictures = renderers.n_pictures_per_place() * frames.len() as u32;
+    session.note_software_defaults(&format!(
+        "measuring aliasing at {width_px}×{height_px} pixels with up to {n_pictures} pictures (--skip-aliasing leaves it out)"
+    ));
     let bar = terminal::progress_bar(session.args.quiet, n_pictures);
-    let measured = measure_aliasing(
-        &session.gpu,
-        &mut stage.scene,
-        &mut stage.renderer,
-        reference_renderer.as_mut(),
-        &options,
-        &mut |n_done| {
-            bar.set_position(u64::from(n_done));
-            !is_interrupted.load(Ordering::Relaxed)
-        },
-    )?;
+    let measured = measure_aliasing(&session.gpu, &mut stage.scene, renderers, &options, &mut |n_done| {
+        bar.set_position(u64::from(n_done));
+        !is_interrupted.load(Ordering::Relaxed)
+    })?;
     bar.finish_and_clear();
     session.gpu.save_pipeline_cache();
     cache.prune(LIMIT_BYTES);

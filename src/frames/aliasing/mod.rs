@@ -35,6 +35,16 @@ pub trait ReferenceStore {
     fn save(&self, key: &str, step_idx: u32, reference: &Reference);
 }
 
+/// What draws: all of one size, and no frame of any in flight.
+pub struct AliasingRenderers<'a> {
+    /// Draws the pictures that are measured.
+    pub pictures: &'a mut Renderer,
+    /// Draws the references, with one sample a pixel; `None` where `pictures` draws the same.
+    pub references: Option<&'a mut Renderer>,
+    /// As `references`, but without shadow rays: where the two differ is shadow. `None` where nothing casts any.
+    pub unshadowed: Option<&'a mut Renderer>,
+}
+
 /// What to measure.
 pub struct AliasingOptions<'a> {
     /// The places: frame indices at which the scene stands still.
@@ -78,13 +88,15 @@ impl From<GpuError> for AliasingError {
     }
 }
 
-/// Pictures that [`measure_aliasing`] draws for one place, if no reference is kept.
-pub fn n_pictures_per_place() -> u32 {
-    N_STEPS + (N_FINGERPRINTS + reference_samples().len()) as u32
+impl AliasingRenderers<'_> {
+    /// Pictures that [`measure_aliasing`] draws for one place, if no reference is kept.
+    pub fn n_pictures_per_place(&self) -> u32 {
+        let n_references = 1 + u32::from(self.unshadowed.is_some());
+        N_STEPS + n_references * (N_FINGERPRINTS + reference_samples().len()) as u32
+    }
 }
 
-/// Measures `renderer`'s pictures. `reference_renderer` draws the references: it has one sample a pixel and `renderer`'s size,
-/// and may be left out where `renderer` itself has one sample. No frame of either may be in flight.
+/// Measures how far pictures are from their references.
 ///
 /// `progress` is told how many pictures of all are done, and says whether to go on; `None` if it said no, or if there are no
 /// places.
@@ -94,34 +106,54 @@ pub fn n_pictures_per_place() -> u32 {
 pub fn measure_aliasing(
     gpu: &Gpu,
     scene: &mut Scene,
-    renderer: &mut Renderer,
-    mut reference_renderer: Option<&mut Renderer>,
+    mut renderers: AliasingRenderers,
     options: &AliasingOptions,
     progress: &mut dyn FnMut(u32) -> bool,
 ) -> Result<Option<MeasuredAliasing>, AliasingError> {
-    let size_px = renderer.size_px();
+    let size_px = renderers.pictures.size_px();
+    let n_pictures_per_place = renderers.n_pictures_per_place();
     let context = format!("{}\nassets: {:016x}", options.context, hash_assets(&scene.assets));
     let mut drawing = Drawing { gpu, readback: Readback::new(gpu, size_px[0], size_px[1]), n_drawn: 0, progress };
     let (mut places, mut shown) = (Vec::new(), Vec::new());
     for (place_idx, &frame_idx) in options.frames.iter().enumerate() {
         scene.update(frame_idx);
         let view = View { scene, frame_idx };
-        let Some(pictures) = draw_pictures(&mut drawing, &view, renderer)? else { return Ok(None) };
-        let drawer = reference_renderer.as_deref_mut().unwrap_or(&mut *renderer);
-        let Some(references) = find_references(&mut drawing, &view, drawer, &context, options.store)? else {
+        let Some(drawn) = draw_place(&mut drawing, &view, &mut renderers, &context, options.store)? else {
             return Ok(None);
         };
-        places.push(compare(frame_idx, size_px, &pictures, &references)?);
-        if let (Some(picture), Some(reference)) = (pictures.into_iter().next(), references.first()) {
+        places.push(drawn.compare(frame_idx, size_px)?);
+        if let (Some(picture), Some(reference)) = (drawn.pictures.into_iter().next(), drawn.references.first()) {
             shown.push(ShownStep { picture, reference: reference.to_rgba8() });
         }
         // Where references were kept, fewer pictures were drawn than announced.
-        if !drawing.skip_to((place_idx as u32 + 1) * n_pictures_per_place()) {
+        if !drawing.skip_to((place_idx as u32 + 1) * n_pictures_per_place) {
             return Ok(None);
         }
     }
     let aliasing = Aliasing::of_places(size_px, N_STEPS, N_REFERENCE_SAMPLES, places);
     Ok(aliasing.map(|aliasing| MeasuredAliasing { aliasing, shown }))
+}
+
+/// Everything of one place; `None` if stopped.
+fn draw_place(
+    drawing: &mut Drawing,
+    view: &View,
+    renderers: &mut AliasingRenderers,
+    context: &str,
+    store: &dyn ReferenceStore,
+) -> Result<Option<DrawnPlace>, AliasingError> {
+    let Some(pictures) = draw_pictures(drawing, view, renderers.pictures)? else { return Ok(None) };
+    let drawer = renderers.references.as_deref_mut().unwrap_or(&mut *renderers.pictures);
+    let Some(references) = find_references(drawing, view, drawer, context, store)? else { return Ok(None) };
+    let unshadowed = match renderers.unshadowed.as_deref_mut() {
+        Some(drawer) => {
+            let context = format!("{context}\nwithout shadow rays");
+            let Some(unshadowed) = find_references(drawing, view, drawer, &context, store)? else { return Ok(None) };
+            Some(unshadowed)
+        }
+        None => None,
+    };
+    Ok(Some(DrawnPlace { pictures, references, unshadowed }))
 }
 
 /// The picture of each step of the pan; `None` if stopped.
@@ -189,22 +221,25 @@ fn draw_references(
     Ok(Some(sums.into_iter().map(ReferenceSum::finish).collect()))
 }
 
-fn compare(
-    frame_idx: u32,
-    [width_px, height_px]: [u32; 2],
-    pictures: &[Vec<u8>],
-    references: &[Reference],
-) -> Result<PlaceAliasing, AliasingError> {
-    let steps: Result<Vec<PanStep>, PictureError> = pictures
-        .iter()
-        .zip(references)
-        .map(|(pixels, reference)| {
-            let picture = Picture::new(width_px, height_px, pixels)?;
-            // Nothing casts shadows by rays yet; where something does, the references without them belong here.
-            Ok(PanStep { picture, reference, unshadowed_reference: None })
-        })
-        .collect();
-    Ok(measure_place(frame_idx, &steps?)?)
+/// What was drawn of a place, by step.
+struct DrawnPlace {
+    /// RGBA bytes.
+    pictures: Vec<Vec<u8>>,
+    references: Vec<Reference>,
+    unshadowed: Option<Vec<Reference>>,
+}
+
+impl DrawnPlace {
+    fn compare(&self, frame_idx: u32, [width_px, height_px]: [u32; 2]) -> Result<PlaceAliasing, PictureError> {
+        let steps: Result<Vec<PanStep>, PictureError> = (self.pictures.iter().zip(&self.references).enumerate())
+            .map(|(step_idx, (pixels, reference))| {
+                let picture = Picture::new(width_px, height_px, pixels)?;
+                let unshadowed_reference = self.unshadowed.as_ref().and_then(|references| references.get(step_idx));
+                Ok(PanStep { picture, reference, unshadowed_reference })
+            })
+            .collect();
+        measure_place(frame_idx, &steps?)
+    }
 }
 
 /// A scene that stands still, as of its last update.

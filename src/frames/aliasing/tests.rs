@@ -25,6 +25,11 @@ fn renderer(gpu: &Gpu, scene: &mut Scene, size_px: [u32; 2], n_samples: u32) -> 
     Renderer::new(gpu, scene, &options).expect("a small picture")
 }
 
+/// One sample a pixel, and no rays: all is drawn by one.
+fn alone(renderer: &mut Renderer) -> AliasingRenderers<'_> {
+    AliasingRenderers { pictures: renderer, references: None, unshadowed: None }
+}
+
 /// Keeps references in memory and remembers what it was asked for.
 #[derive(Default)]
 struct Memory {
@@ -48,8 +53,9 @@ fn measure(gpu: &Gpu, scene: &mut Scene, size_px: [u32; 2], n_samples: u32, stor
     let mut pictures = renderer(gpu, scene, size_px, n_samples);
     let mut references = (n_samples != 1).then(|| renderer(gpu, scene, size_px, 1));
     let options = AliasingOptions { frames: &[0], context: "a test", store };
+    let renderers = AliasingRenderers { pictures: &mut pictures, references: references.as_mut(), unshadowed: None };
     let mut n_calls = 0;
-    let measured = measure_aliasing(gpu, scene, &mut pictures, references.as_mut(), &options, &mut |_| {
+    let measured = measure_aliasing(gpu, scene, renderers, &options, &mut |_| {
         n_calls += 1;
         true
     });
@@ -63,7 +69,7 @@ fn aliasing_ranks_one_sample_worse_than_four() {
     for name in ["materials", "alpha"] {
         let (mut scene, store) = (load(name), Memory::default());
         let (four, n_drawn) = measure(&gpu, &mut scene, size_px, 4, &store);
-        assert_eq!(n_drawn, n_pictures_per_place());
+        assert_eq!(n_drawn, 203);
         let (one, n_drawn) = measure(&gpu, &mut scene, size_px, 1, &store);
         assert_eq!(n_drawn, N_STEPS + N_FINGERPRINTS as u32, "both have the same references");
         let edge_error = |aliasing: &Aliasing| aliasing.edge_error.expect("the scene has edges");
@@ -101,7 +107,7 @@ fn aliasing_stops_when_told_to() {
     for n_wanted in [1, N_STEPS, N_STEPS + 2, N_STEPS + 9] {
         let options = AliasingOptions { frames: &[0, 1], context: "", store: &Memory::default() };
         let mut n_done = 0;
-        let measured = measure_aliasing(&gpu, &mut scene, &mut pictures, None, &options, &mut |n| {
+        let measured = measure_aliasing(&gpu, &mut scene, alone(&mut pictures), &options, &mut |n| {
             n_done = n;
             n < n_wanted
         });
@@ -110,13 +116,45 @@ fn aliasing_stops_when_told_to() {
     }
 }
 
+#[test]
+fn aliasing_shadow_edges_are_found_by_a_second_set_of_references() {
+    let (gpu, size_px) = (gpu(), [32, 24]);
+    let mut scene = load("materials");
+    let mut pictures = renderer(&gpu, &mut scene, size_px, 1);
+    let mut store = Memory::default();
+    let mut measure = |scene: &mut Scene, unshadowed: &mut Renderer| {
+        let renderers = AliasingRenderers { pictures: &mut pictures, references: None, unshadowed: Some(unshadowed) };
+        assert_eq!(renderers.n_pictures_per_place(), 203 + 195);
+        let options = AliasingOptions { frames: &[0], context: "a test", store: &store };
+        let measured = measure_aliasing(&gpu, scene, renderers, &options, &mut |_| true);
+        measured.expect("it draws").expect("nobody stopped it").aliasing
+    };
+    // Without rays both sets are alike: no shadow, so no edge of one.
+    let mut same = renderer(&gpu, &mut scene, size_px, 1);
+    let aliasing = measure(&mut scene, &mut same);
+    assert_eq!((aliasing.shadow_edge_error, aliasing.places[0].shadow_edge_fraction), (None, Some(0.0)));
+    // A picture three stops brighter stands in for one without shadows.
+    let options = RenderOptions {
+        size_px,
+        n_samples: 1,
+        tonemap: Tonemap::Agx,
+        exposure_ev100: Some(11.0),
+        n_frames_in_flight: 1,
+    };
+    let mut brighter = Renderer::new(&gpu, &mut scene, &options).expect("a small picture");
+    let aliasing = measure(&mut scene, &mut brighter);
+    assert!(aliasing.shadow_edge_error.is_some_and(|error| error > 0.0), "{aliasing:?}");
+    let n_sets = store.references.get_mut().len() as u32 / N_STEPS;
+    assert_eq!(n_sets, 3, "the two that are alike are kept apart, as is the brighter one");
+}
+
 /// The key under which `scene`'s references are looked for.
 fn key(gpu: &Gpu, scene: &mut Scene, frame_idx: u32, context: &str) -> String {
     let mut pictures = renderer(gpu, scene, [24, 16], 1);
     let store = Memory::default();
     let options = AliasingOptions { frames: &[frame_idx], context, store: &store };
     let is_wanted = &mut |n_done| n_done <= N_STEPS + N_FINGERPRINTS as u32;
-    measure_aliasing(gpu, scene, &mut pictures, None, &options, is_wanted).expect("it draws");
+    measure_aliasing(gpu, scene, alone(&mut pictures), &options, is_wanted).expect("it draws");
     store.asked.borrow().first().expect("it was asked").clone()
 }
 
