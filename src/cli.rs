@@ -41,9 +41,12 @@ pub struct WindowArgs {
     /// Close after this many frames
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub frames: Option<u32>,
-    /// Save the last frame's picture to this PNG file (with --frames)
+    /// Save what the window shows at the last frame to this PNG file (with --frames)
     #[arg(long, value_name = "FILE", requires = "frames")]
     pub screenshot: Option<PathBuf>,
+    /// Start with Frame stats shown (F3)
+    #[arg(long)]
+    pub stats: bool,
 }
 
 /// What every command that draws takes.

@@ -8,6 +8,7 @@ mod png;
 mod report;
 mod session;
 mod terminal;
+mod window;
 
 use crate::cli::{Cli, Command};
 
@@ -31,7 +32,7 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Capture(args)) => capture::run(&args),
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::Info(args)) => info::run(&args),
-        None => anyhow::bail!("the window is not built yet"),
+        None => window::run(&cli.window),
     }
 }
 

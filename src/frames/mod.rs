@@ -4,6 +4,7 @@
 //! encode → submit. No wall clock moves the scene: motion is a function of the frame index.
 
 mod recorder;
+pub mod window;
 
 use std::time::Instant;
 

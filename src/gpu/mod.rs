@@ -5,6 +5,7 @@ mod error;
 mod factory;
 mod pipeline_cache;
 mod readback;
+mod surface;
 mod timestamps;
 mod upload;
 
@@ -13,5 +14,6 @@ pub use error::GpuError;
 pub use factory::Factory;
 pub use pipeline_cache::PipelineCache;
 pub use readback::{Readback, read_buffer};
+pub use surface::{Acquired, NoTexture, SurfaceError, WindowSurface};
 pub use timestamps::GpuTimestamps;
 pub use upload::{UploadRing, UploadSlice};
