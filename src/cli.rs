@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use praxis::pacing::FrameWait;
-use praxis::render::Tonemap;
 
 /// A wgpu renderer whose numbers can be trusted.
 #[derive(Parser, Debug)]
@@ -166,17 +165,6 @@ pub enum TonemapArg {
     Aces,
     Neutral,
     None,
-}
-
-impl From<TonemapArg> for Tonemap {
-    fn from(tonemap: TonemapArg) -> Self {
-        match tonemap {
-            TonemapArg::Agx => Self::Agx,
-            TonemapArg::Aces => Self::Aces,
-            TonemapArg::Neutral => Self::Neutral,
-            TonemapArg::None => Self::None,
-        }
-    }
 }
 
 impl std::fmt::Display for TonemapArg {

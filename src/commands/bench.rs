@@ -184,18 +184,30 @@ fn describe_settings(session: &Session, stage: &Stage, frame_loop: &FrameLoop) -
 /// Where a run is written.
 struct RunFolder {
     path: PathBuf,
+    is_new: bool,
+}
+
+/// A run that comes to nothing leaves nothing.
+impl Drop for RunFolder {
+    fn drop(&mut self) {
+        if self.is_new {
+            // Fails, as it should, where the folder holds a run.
+            let _ = std::fs::remove_dir(&self.path);
+        }
+    }
 }
 
 impl RunFolder {
     fn create(args: &BenchArgs) -> anyhow::Result<Self> {
         let path = args.out.clone().unwrap_or_else(|| places::runs().join(default_name(&args.scene)));
+        let is_new = !path.exists();
         std::fs::create_dir_all(&path)
             .with_context(|| format!("could not make the run folder {} (choose another with --out)", path.display()))?;
         // Making a folder that exists succeeds in one that can't be written to.
         tempfile::tempfile_in(&path).with_context(|| {
             format!("could not write into the run folder {} (choose another with --out)", path.display())
         })?;
-        Ok(Self { path })
+        Ok(Self { path, is_new })
     }
 
     fn write(&self, run: &RunFile, log: &FrameLog, picture: &png::Rgba) -> anyhow::Result<()> {

@@ -7,12 +7,12 @@ use praxis::frames::{FrameError, FrameLoop, LoopOutcome, Progress, render_frames
 use praxis::gpu::{Gpu, GpuOptions, Readback};
 use praxis::measure::FrameLog;
 use praxis::pacing::FrameWait;
-use praxis::render::{RenderOptions, Renderer};
+use praxis::render::{RenderOptions, Renderer, Tonemap};
 use praxis::scene::{LoadOptions, Scene};
 
 use super::png::Rgba;
 use super::{places, terminal};
-use crate::cli::{RenderArgs, WaitArg};
+use crate::cli::{RenderArgs, TonemapArg, WaitArg};
 
 /// Picture size on hardware.
 pub const HARDWARE_SIZE: [u32; 2] = [2560, 1440];
@@ -41,6 +41,17 @@ pub fn clock_ns() -> u64 {
 /// How `args` choose an adapter.
 pub fn gpu_options(args: &RenderArgs) -> GpuOptions {
     GpuOptions { adapter: args.adapter.clone(), is_validating: args.validate, is_noop: false }
+}
+
+impl From<TonemapArg> for Tonemap {
+    fn from(tonemap: TonemapArg) -> Self {
+        match tonemap {
+            TonemapArg::Agx => Self::Agx,
+            TonemapArg::Aces => Self::Aces,
+            TonemapArg::Neutral => Self::Neutral,
+            TonemapArg::None => Self::None,
+        }
+    }
 }
 
 impl Session {
