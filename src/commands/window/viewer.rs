@@ -89,9 +89,10 @@ impl Viewer {
 
         let options = gpu_options(&args.render);
         let instance = praxis::gpu::instance(&options);
-        let surface = instance.create_surface(window.clone()).map_err(SurfaceError::Create)?;
+        let surface =
+            instance.create_surface(window.clone()).map_err(|error| SurfaceError::of_creation(error, &instance))?;
         let gpu = Gpu::open_on(instance.clone(), &options, Some(&surface))
-            .map_err(|error| SurfaceError::explain(error, &instance))?;
+            .map_err(|error| SurfaceError::of_opening(error, &instance))?;
         let session = Session { gpu, args: args.render.clone() };
         if args.render.size.is_none() && session.gpu.is_software() {
             let [width, height] = SOFTWARE_SIZE;
@@ -192,6 +193,7 @@ impl Viewer {
     pub fn close(&mut self) -> anyhow::Result<()> {
         self.frames.drain(&self.session.gpu, &self.stage.renderer)?;
         self.session.gpu.check_errors()?;
+        self.session.gpu.save_pipeline_cache();
         match (self.n_frames, &self.screenshot) {
             (Some(n_frames), Some(path)) if self.n_presented < n_frames => {
                 bail!("closed at frame {} of {n_frames}: {} was not written", self.n_presented, path.display())
