@@ -111,16 +111,18 @@ pub struct BenchArgs {
 }
 
 #[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["check", "bless", "out"]))]
 pub struct CaptureArgs {
     /// Scenes whose goldens to check or bless [default: all]; with --out the one scene to draw
+    #[arg(value_name = "SCENE", required_unless_present_any = ["check", "bless"])]
     pub scenes: Vec<String>,
     #[command(flatten)]
     pub render: RenderArgs,
     /// Compare with the goldens: exit code 3 if one differs or is missing
-    #[arg(long, conflicts_with_all = ["bless", "out"])]
+    #[arg(long, conflicts_with_all = GOLDENS_SAY)]
     pub check: bool,
     /// Write the goldens anew
-    #[arg(long, conflicts_with = "out")]
+    #[arg(long, conflicts_with_all = GOLDENS_SAY)]
     pub bless: bool,
     /// Draw one picture into this PNG file
     #[arg(long, value_name = "FILE")]
@@ -128,10 +130,16 @@ pub struct CaptureArgs {
     /// Frame index to draw
     #[arg(long, default_value_t = 0)]
     pub frame: u32,
-    /// Results as JSON on stdout
-    #[arg(long)]
+    /// Where --check saves pictures that differ [default: goldens/failed]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["bless", "out"])]
+    pub failed: Option<PathBuf>,
+    /// Results of --check or --bless as JSON on stdout
+    #[arg(long, conflicts_with = "out")]
     pub json: bool,
 }
+
+/// What `goldens.toml` says of each golden, and the command line therefore can't.
+const GOLDENS_SAY: [&str; 6] = ["size", "msaa", "camera", "tonemap", "exposure", "frame"];
 
 #[derive(Args, Debug)]
 pub struct ReportArgs {

@@ -5,6 +5,7 @@
 mod cli;
 mod commands;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -17,8 +18,9 @@ fn main() -> ExitCode {
         Ok(commands::Outcome::Good) => ExitCode::SUCCESS,
         Ok(commands::Outcome::CheckFailed) => ExitCode::from(3),
         Err(error) => {
-            eprintln!("praxis: {}", commands::one_line(&error));
-            ExitCode::from(1)
+            // `eprintln!` would panic where stderr is closed.
+            let _ = writeln!(std::io::stderr(), "praxis: {}", commands::one_line(&error));
+            ExitCode::from(if error.is::<commands::WrongUsage>() { 2 } else { 1 })
         }
     }
 }

@@ -20,6 +20,11 @@ pub enum Outcome {
     CheckFailed,
 }
 
+/// Arguments that don't go together in a way that the command line's definition can't say.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} (see `praxis --help`)")]
+pub struct WrongUsage(pub String);
+
 /// Runs what the command line asks for.
 pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
     match cli.command {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use image::ImageEncoder;
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use praxis::measure::write_atomically;
 
 /// An RGBA picture, 8 bits a channel, sRGB, rows from the top.
@@ -31,7 +32,8 @@ fn write_bytes(
     color: image::ExtendedColorType,
 ) -> anyhow::Result<()> {
     let mut png = Vec::new();
-    image::codecs::png::PngEncoder::new(&mut png)
+    // Goldens are kept for years: small before fast.
+    PngEncoder::new_with_quality(&mut png, CompressionType::Best, FilterType::Adaptive)
         .write_image(pixels, width, height, color)
         .with_context(|| format!("could not encode {}", path.display()))?;
     write_atomically(path, |file| file.write_all(&png))?;

@@ -1,5 +1,75 @@
-use super::Outcome;
+//! `praxis report`: a run's table again, beside its Baseline and the Budgets.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use praxis::measure::{Budget, BudgetVerdict, RunFile, read_baseline};
+use praxis::report::Report;
+
+use super::{Outcome, places, terminal};
 use crate::cli::ReportArgs;
-pub fn run(_args: &ReportArgs) -> anyhow::Result<Outcome> {
-    anyhow::bail!("to be written")
+
+const RUN_FILE: &str = "run.json";
+
+/// Runs it.
+pub fn run(args: &ReportArgs) -> anyhow::Result<Outcome> {
+    let path = match &args.run {
+        Some(reference) => run_file(reference)?,
+        None => newest_run_file(&places::runs())?,
+    };
+    let run = RunFile::read(&path)?;
+    let baseline = read_baseline(&places::baselines(), &run)?;
+    let report = Report::new(&run, baseline.as_ref(), &Budget::m3());
+    if args.json {
+        terminal::print_json(&report.to_json())?;
+    } else {
+        terminal::print(&report.to_text(terminal::has_colour()))?;
+    }
+    if args.check { check(&report, &path) } else { Ok(Outcome::Good) }
+}
+
+/// A run that says nothing about its Budgets is at fault, not good.
+fn check(report: &Report, path: &Path) -> anyhow::Result<Outcome> {
+    let (run, path) = (report.run, path.display());
+    if let Some(reason) = &run.void_reason {
+        bail!("{path} can't be checked: its timings are void ({reason}); measure again");
+    }
+    if report.has_breach() {
+        return Ok(Outcome::CheckFailed);
+    }
+    if !run.complete {
+        bail!("{path} can't be checked: the run was interrupted; measure again");
+    }
+    if report.budgets.iter().all(|outcome| outcome.verdict == BudgetVerdict::NotJudged) {
+        bail!("{path} can't be checked: it has no line with a Budget; measure again");
+    }
+    Ok(Outcome::Good)
+}
+
+/// The run file that a folder or a file stands for.
+fn run_file(reference: &Path) -> anyhow::Result<PathBuf> {
+    if !reference.is_dir() {
+        return Ok(reference.to_owned());
+    }
+    let path = reference.join(RUN_FILE);
+    if !path.exists() {
+        bail!("{} is no run folder: it has no {RUN_FILE}; `praxis bench` makes one", reference.display());
+    }
+    Ok(path)
+}
+
+/// The run file written last in any folder of `runs`.
+fn newest_run_file(runs: &Path) -> anyhow::Result<PathBuf> {
+    let none = || format!("there is no run in {}: name one, or measure with `praxis bench town`", runs.display());
+    let entries = match std::fs::read_dir(runs) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => bail!(none()),
+        entries => entries.with_context(|| format!("can't list {}", runs.display()))?,
+    };
+    let dated = entries.flatten().filter_map(|entry| {
+        let path = entry.path().join(RUN_FILE);
+        let written = path.metadata().ok()?.modified().ok()?;
+        Some((written, path))
+    });
+    // Two of one moment: the name, which holds the time, decides.
+    dated.max().map(|(_, path)| path).with_context(none)
 }

@@ -72,18 +72,29 @@ impl Session {
 
     /// Loads a scene, chooses its camera and uploads it.
     pub fn load(&self, reference: &str, camera: Option<&str>, size_px: [u32; 2]) -> anyhow::Result<Stage> {
-        let load_options = LoadOptions { clock_ns, aspect: size_px[0] as f32 / size_px[1] as f32 };
-        let mut scene = Scene::load(reference, &places::scenes(), &load_options)?;
-        for warning in scene.warnings() {
-            terminal::note(self.args.quiet, &format!("warning: {warning}"));
-        }
+        let mut scene = self.load_scene(reference, size_px)?;
         let camera = self.args.camera.as_deref().or(camera);
         let camera = camera.map_or_else(|| scene.default_camera().to_owned(), str::to_owned);
         scene.set_camera(&camera)?;
         scene.update(0);
+        self.stage(scene, size_px, self.args.msaa)
+    }
+
+    /// Loads a scene and says what is odd about it. The size is for cameras that frame a model.
+    pub fn load_scene(&self, reference: &str, size_px: [u32; 2]) -> anyhow::Result<Scene> {
+        let load_options = LoadOptions { clock_ns, aspect: size_px[0] as f32 / size_px[1] as f32 };
+        let scene = Scene::load(reference, &places::scenes(), &load_options)?;
+        for warning in scene.warnings() {
+            terminal::note(self.args.quiet, &format!("warning: {warning}"));
+        }
+        Ok(scene)
+    }
+
+    /// Uploads a scene.
+    pub fn stage(&self, mut scene: Scene, size_px: [u32; 2], n_samples: u32) -> anyhow::Result<Stage> {
         let options = RenderOptions {
             size_px,
-            n_samples: self.args.msaa,
+            n_samples,
             tonemap: self.args.tonemap.into(),
             exposure_ev100: self.args.exposure,
             n_frames_in_flight: self.args.frames_in_flight as usize,
@@ -95,6 +106,13 @@ impl Session {
 }
 
 impl Stage {
+    /// Goes on at another size.
+    pub fn resize(&mut self, gpu: &Gpu, size_px: [u32; 2]) -> anyhow::Result<()> {
+        self.renderer.resize(gpu, size_px)?;
+        self.options.size_px = size_px;
+        Ok(())
+    }
+
     /// Draws frame `frame_idx` alone and gives its picture.
     pub fn picture_of_frame(&mut self, gpu: &Gpu, frame_idx: u32) -> anyhow::Result<Rgba> {
         let options = FrameLoop {

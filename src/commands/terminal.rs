@@ -9,7 +9,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// A note on stderr, unless `--quiet`.
 pub fn note(is_quiet: bool, text: &str) {
     if !is_quiet {
-        eprintln!("{text}");
+        // `eprintln!` would panic where stderr is closed.
+        let _ = writeln!(std::io::stderr(), "{text}");
     }
 }
 

@@ -23,6 +23,8 @@ pub struct Recorder<'a> {
     lines: Lines,
     frame: Option<OpenFrame>,
     stage_started: Instant,
+    /// Submissions of the renderer before this loop: the loop's own are counted from 0.
+    n_submitted_before: u64,
     ticks: Vec<(u64, u64)>,
     bad: BadTimestamps,
 }
@@ -78,7 +80,15 @@ impl<'a> Recorder<'a> {
             chain_after_submit: line(names::CHAIN_AFTER_SUBMIT),
         };
         let ticks = Vec::with_capacity(PASSES.len());
-        Self { log, lines, frame: None, stage_started: Instant::now(), ticks, bad: BadTimestamps::default() }
+        Self {
+            log,
+            lines,
+            frame: None,
+            stage_started: Instant::now(),
+            n_submitted_before: renderer.n_submitted(),
+            ticks,
+            bad: BadTimestamps::default(),
+        }
     }
 
     /// Opens a frame whose loop turn began at `started` and that waited `waited_ns` since.
@@ -155,9 +165,11 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Takes the GPU's times of submission `submission`, which is finished; the first `n_warmup` are read and dropped.
+    /// Takes the GPU's times of the loop's submission `submission`, which is finished; the first `n_warmup` are read and
+    /// dropped.
     pub fn read_timestamps(&mut self, renderer: &Renderer, submission: u64, n_warmup: u32) -> Result<(), GpuError> {
-        let Some(period_ns) = renderer.read_timestamps(submission, &mut self.ticks) else { return Ok(()) };
+        let of_renderer = self.n_submitted_before + submission;
+        let Some(period_ns) = renderer.read_timestamps(of_renderer, &mut self.ticks) else { return Ok(()) };
         let period_ns = period_ns?;
         let Some(row) = submission.checked_sub(u64::from(n_warmup)) else { return Ok(()) };
         let row = row as usize;

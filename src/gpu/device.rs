@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use super::{Factory, GpuError, PipelineCache};
 
 /// Without these there is no GPU-driven path.
-const REQUIRED: &[wgpu::Features] = &[
+pub const REQUIRED_FEATURES: &[wgpu::Features] = &[
     wgpu::Features::PRIMITIVE_INDEX,
     wgpu::Features::MULTI_DRAW_INDIRECT_COUNT,
     wgpu::Features::INDIRECT_FIRST_INSTANCE,
@@ -15,7 +15,7 @@ const REQUIRED: &[wgpu::Features] = &[
 ];
 
 /// Taken where the adapter has them; each has a fallback.
-const WANTED: &[wgpu::Features] = &[
+pub const WANTED_FEATURES: &[wgpu::Features] = &[
     wgpu::Features::TIMESTAMP_QUERY,
     wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES,
     wgpu::Features::PIPELINE_CACHE,
@@ -105,7 +105,8 @@ impl Gpu {
         if !missing.is_empty() {
             return Err(GpuError::MissingFeatures { adapter: info.name, missing });
         }
-        let asked = REQUIRED.iter().chain(WANTED).fold(wgpu::Features::empty(), |all, &one| all | one);
+        let asked =
+            REQUIRED_FEATURES.iter().chain(WANTED_FEATURES).fold(wgpu::Features::empty(), |all, &one| all | one);
         let mut features = asked & adapter.features();
         if options.is_noop {
             // The no-op adapter says of each format that it can do nothing.
@@ -184,7 +185,8 @@ impl ErrorLog {
     }
 }
 
-fn choose_adapter(
+/// The adapter that [`Gpu::open_on`] would open.
+pub fn choose_adapter(
     instance: &wgpu::Instance,
     options: &GpuOptions,
     surface: Option<&wgpu::Surface>,
@@ -208,7 +210,7 @@ fn choose_adapter(
 
 fn missing_features(adapter: &wgpu::Adapter) -> Vec<String> {
     let has = adapter.features();
-    REQUIRED.iter().filter(|&&feature| !has.contains(feature)).map(|feature| format!("{feature:?}")).collect()
+    REQUIRED_FEATURES.iter().filter(|&&feature| !has.contains(feature)).map(|feature| format!("{feature:?}")).collect()
 }
 
 /// wgpu's defaults, raised by name to what the adapter has where they do not suffice.

@@ -9,7 +9,7 @@ mod surface;
 mod timestamps;
 mod upload;
 
-pub use device::{Gpu, GpuOptions, adapters, instance};
+pub use device::{Gpu, GpuOptions, REQUIRED_FEATURES, WANTED_FEATURES, adapters, choose_adapter, instance};
 pub use error::GpuError;
 pub use factory::Factory;
 pub use pipeline_cache::PipelineCache;

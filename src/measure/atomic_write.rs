@@ -1,5 +1,6 @@
 //! Writing a file so that it is either there whole or not at all.
 
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -23,12 +24,19 @@ fn hint(error: &io::Error) -> &'static str {
     }
 }
 
-/// Writes `path` whole or not at all: `fill` writes a temporary file in the same folder, which then takes the name.
+/// Writes `path` whole or not at all: `fill` writes a temporary file in the same folder, which then takes the name. A link
+/// is followed. What is no file, such as a pipe or `/dev/stdout`, can't be replaced and is written into.
 ///
 /// # Errors
 /// [`WriteError`] with the fault: no such folder, no permission, a full disk, or what `fill` returned.
 pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), WriteError> {
     let write = || {
+        if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+            let mut writer = BufWriter::new(fs::OpenOptions::new().write(true).open(path)?);
+            fill(&mut writer)?;
+            return writer.flush();
+        }
+        let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),

@@ -92,7 +92,7 @@ fn bind_scene(gpu: &Gpu, scene: &GpuScene, environment: &Environment) -> (wgpu::
     let cube =
         Kind::Texture(wgpu::TextureSampleType::Float { filterable: true }, wgpu::TextureViewDimension::Cube, false);
     let mut kinds = vec![Kind::Uniform];
-    kinds.extend([Kind::Read; 11]);
+    kinds.extend([Kind::Read; 12]);
     kinds.extend([cube, FLOAT_2D, Kind::Sampler]);
     let layout = layout(gpu, LABEL, wgpu::ShaderStages::VERTEX_FRAGMENT | wgpu::ShaderStages::COMPUTE, &kinds);
     let b = &scene.buffers;
@@ -109,6 +109,7 @@ fn bind_scene(gpu: &Gpu, scene: &GpuScene, environment: &Environment) -> (wgpu::
         &b.placed_lights,
         &b.cluster_lights,
         &environment.irradiance,
+        &b.triangle_blocks,
     ];
     let mut resources: Vec<_> = buffers.iter().map(|buffer| buffer.as_entire_binding()).collect();
     resources.push(wgpu::BindingResource::TextureView(&environment.cube));

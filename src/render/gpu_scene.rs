@@ -71,6 +71,8 @@ pub struct GpuScene {
     pub commands_of: Vec<CommandRange>,
     /// Where a slot's transform lies, or `u32::MAX` for slots that draw nothing.
     pub transform_of_slot: Vec<u32>,
+    /// A block of `triangle_blocks` covers 1 << this many triangle numbers.
+    pub triangle_block_bits: u32,
     pub textures: SceneTextures,
     pub buffers: SceneBuffers,
 }
@@ -96,6 +98,7 @@ pub struct SceneBuffers {
     pub lights: wgpu::Buffer,
     pub placed_lights: wgpu::Buffer,
     pub cluster_lights: wgpu::Buffer,
+    pub triangle_blocks: wgpu::Buffer,
 }
 
 impl GpuScene {
@@ -106,7 +109,8 @@ impl GpuScene {
         let found_lights = sorted_lights(world);
         let mut transforms = Transforms::new(world.resource::<Hierarchy>());
         let (groups, commands_of) = draw_groups(&drawn, &meshes);
-        let instances: Vec<_> = drawn.iter().map(|drawn| drawn.to_gpu(&mut transforms)).collect();
+        let mut instances: Vec<_> = drawn.iter().map(|drawn| drawn.to_gpu(&mut transforms)).collect();
+        let triangle_blocks = number_triangles(gpu, &mut instances, &meshes)?;
         let lights: Vec<_> = found_lights
             .into_iter()
             .map(|(slot, light)| layout::Light { transform_idx: transforms.of(slot), ..light })
@@ -128,10 +132,18 @@ impl GpuScene {
             instances: &instances,
             lights: &lights,
             materials: &materials,
+            triangle_blocks: &triangle_blocks.first_instances,
         };
         let buffers = SceneBuffers::new(gpu, &counts, &commands_of, &transforms.packed, &data)?;
         let textures = SceneTextures::new(gpu, assets)?;
-        Ok(Self { counts, commands_of, transform_of_slot: transforms.of_slot, textures, buffers })
+        Ok(Self {
+            counts,
+            commands_of,
+            transform_of_slot: transforms.of_slot,
+            triangle_block_bits: triangle_blocks.bits,
+            textures,
+            buffers,
+        })
     }
 
     /// Words of light bits per cluster.
@@ -183,6 +195,7 @@ impl Drawn {
             mesh_idx: self.instance.mesh.0,
             material_idx: self.instance.material.0,
             tint: r | g << 8 | b << 16,
+            first_triangle: 0,
         }
     }
 }
@@ -248,6 +261,45 @@ fn draw_groups(drawn: &[Drawn], meshes: &PackedMeshes) -> (Vec<layout::DrawGroup
     }
     commands_of.push(CommandRange { first_command: n_commands, n_commands: (drawn.len() - first) as u32 });
     (groups, commands_of)
+}
+
+/// For each block of triangle numbers, the instance that its first one belongs to; one more for the end of the last block.
+struct TriangleBlocks {
+    bits: u32,
+    first_instances: Vec<u32>,
+}
+
+/// Numbers the triangles of all levels of all instances, in the instances' order.
+fn number_triangles(
+    gpu: &Gpu,
+    instances: &mut [layout::Instance],
+    meshes: &PackedMeshes,
+) -> Result<TriangleBlocks, GpuError> {
+    const MOST_BLOCKS: u64 = 1 << 16;
+    let mut n_triangles = 0u64;
+    for instance in instances.iter_mut() {
+        instance.first_triangle = n_triangles as u32; // Checked below.
+        n_triangles += u64::from(meshes.meshes[instance.mesh_idx as usize].n_indices.iter().sum::<u32>() / 3);
+    }
+    if n_triangles > u64::from(u32::MAX) {
+        return Err(GpuError::Limit {
+            what: "its instances, all levels of detail counted",
+            needed: n_triangles,
+            limit: u32::MAX.into(),
+            unit: "triangles",
+            adapter: gpu.info.name.clone(),
+        });
+    }
+    let bits = (0..32).find(|&bits| n_triangles >> bits < MOST_BLOCKS).unwrap_or(32);
+    let n_blocks = (n_triangles >> bits) as u32 + 2;
+    let first_instances = (0..n_blocks)
+        .map(|block| {
+            let first = u64::from(block) << bits;
+            let n_before = instances.partition_point(|instance| u64::from(instance.first_triangle) <= first);
+            n_before.saturating_sub(1) as u32
+        })
+        .collect();
+    Ok(TriangleBlocks { bits, first_instances })
 }
 
 /// Lights by kind and slot; their transforms are filled in later.
@@ -331,6 +383,7 @@ struct SceneData<'a> {
     instances: &'a [layout::Instance],
     lights: &'a [layout::Light],
     materials: &'a [layout::Material],
+    triangle_blocks: &'a [u32],
 }
 
 impl SceneBuffers {
@@ -396,6 +449,7 @@ impl SceneBuffers {
                 Use::empty(),
             )?,
             cluster_lights: empty("cluster_lights", "its light clusters", n_clusters * n_light_words, 4, Use::empty())?,
+            triangle_blocks: filled(gpu, "triangle_blocks", "its triangle table", data.triangle_blocks, Use::empty())?,
         })
     }
 }

@@ -47,6 +47,8 @@ pub struct Frame {
     pub lod_error_px: f32,
     pub smallest_px: f32,
     pub tonemap: u32,
+    pub triangle_block_bits: u32,
+    pub _pad: [u32; 3],
 }
 
 #[repr(C)]
@@ -77,6 +79,7 @@ pub struct Instance {
     pub mesh_idx: u32,
     pub material_idx: u32,
     pub tint: u32,
+    pub first_triangle: u32,
 }
 
 #[repr(C)]
@@ -230,15 +233,13 @@ mod tests {
             n_translucent,
             n_directional,
             lod_error_px,
-            smallest_px,
-            tonemap
-        );
+            smallest_px, tonemap, triangle_block_bits, _pad as "_pad0"; skip "_pad1", "_pad2");
         check_twin!(Transform, rows as "row0"; skip "row1", "row2");
         check_twin!(
             MovedTransform, slot, transform as "m00";
             skip "m01", "m02", "m03", "m10", "m11", "m12", "m13", "m20", "m21", "m22", "m23"
         );
-        check_twin!(Instance, transform_idx, mesh_idx, material_idx, tint);
+        check_twin!(Instance, transform_idx, mesh_idx, material_idx, tint, first_triangle);
         check_twin!(Mesh, center, radius, first_index, n_indices, lod_error);
         check_twin!(Attributes, normal, tangent, uv0, uv1, color, _pad);
         check_twin!(TextureUse, uv_from_mesh, uv_offset, image_idx, sampler_and_set);

@@ -33,6 +33,11 @@ struct Frame {
     lod_error_px: f32,
     smallest_px: f32,
     tonemap: u32,
+    // A block of the triangle table covers 1 << this many numbers.
+    triangle_block_bits: u32,
+    _pad0: u32,
+    _pad1: u32,
+    _pad2: u32,
 }
 
 // world_from_local, three rows.
@@ -55,6 +60,8 @@ struct Instance {
     material_idx: u32,
     // R, G, B unorm 8 bits each, in units of 1/127.
     tint: u32,
+    // The number of its first triangle, among those of all levels of all instances.
+    first_triangle: u32,
 }
 
 struct Mesh {

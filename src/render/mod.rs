@@ -62,7 +62,7 @@ pub struct Renderer {
     gpu_scene: gpu_scene::GpuScene,
     bindings: bindings::SceneBindings,
     targets: targets::Targets,
-    variant: shaders::Variant,
+    n_samples: u32,
     tonemap: Tonemap,
     scatter: passes::Scatter,
     lights: passes::Lights,
@@ -82,30 +82,21 @@ impl Renderer {
     /// Uploads the scene, bakes its sky and makes every pipeline. Compiling may still happen at the first frame: draw one
     /// before measuring.
     pub fn new(gpu: &Gpu, scene: &mut Scene, options: &RenderOptions) -> Result<Self, GpuError> {
-        let has_wide_ids = gpu.can_multisample(wgpu::TextureFormat::Rg32Uint, options.n_samples);
-        Self::with_variant(gpu, scene, options, shaders::Variant { n_samples: options.n_samples, has_wide_ids })
-    }
-
-    fn with_variant(
-        gpu: &Gpu,
-        scene: &mut Scene,
-        options: &RenderOptions,
-        variant: shaders::Variant,
-    ) -> Result<Self, GpuError> {
+        let n_samples = options.n_samples;
         let gpu_scene = gpu_scene::GpuScene::new(gpu, &mut scene.world, &scene.assets)?;
         let environment = sky::bake(gpu, &scene.sun());
         let bindings = bindings::SceneBindings::new(gpu, &gpu_scene, &environment);
         let has_translucent = gpu_scene.counts.n_translucent > 0;
-        let targets = targets::Targets::new(gpu, options.size_px, variant, has_translucent)?;
+        let targets = targets::Targets::new(gpu, options.size_px, n_samples, has_translucent)?;
         let frame_bytes =
             size_of::<layout::Frame>() + size_of::<layout::MovedTransform>() * gpu_scene.counts.n_transforms as usize;
         Ok(Self {
             scatter: passes::Scatter::new(gpu, &gpu_scene),
             lights: passes::Lights::new(gpu, &gpu_scene),
             cull: passes::Cull::new(gpu, &gpu_scene),
-            visibility: passes::Visibility::new(gpu, &gpu_scene, &bindings, variant),
-            shade: passes::Shade::new(gpu, &bindings, &targets, variant),
-            translucent: passes::Translucent::new(gpu, &bindings, variant),
+            visibility: passes::Visibility::new(gpu, &gpu_scene, &bindings, n_samples),
+            shade: passes::Shade::new(gpu, &bindings, &targets, n_samples),
+            translucent: passes::Translucent::new(gpu, &bindings, n_samples),
             post: passes::Post::new(gpu, &gpu_scene, &targets),
             uploads: UploadRing::new(&gpu.factory, frame_bytes as u64, options.n_frames_in_flight),
             timestamps: GpuTimestamps::new(gpu, PASSES.len() as u32, options.n_frames_in_flight),
@@ -116,7 +107,7 @@ impl Renderer {
             gpu_scene,
             bindings,
             targets,
-            variant,
+            n_samples,
         })
     }
 
@@ -136,6 +127,11 @@ impl Renderer {
         }
         self.n_submitted += 1;
         self.n_submitted - 1
+    }
+
+    /// Submissions so far.
+    pub fn n_submitted(&self) -> u64 {
+        self.n_submitted
     }
 
     /// Ticks (begin, end) of each of [`PASSES`] for a submission that has been waited on, each to be read once; `None` where
@@ -159,7 +155,7 @@ impl Renderer {
         if size_px == self.targets.size_px {
             return Ok(());
         }
-        self.targets = targets::Targets::new(gpu, size_px, self.variant, self.gpu_scene.counts.n_translucent > 0)?;
+        self.targets = targets::Targets::new(gpu, size_px, self.n_samples, self.gpu_scene.counts.n_translucent > 0)?;
         self.shade.retarget(gpu, &self.targets);
         self.post.retarget(gpu, &self.gpu_scene, &self.targets);
         Ok(())

@@ -80,6 +80,8 @@ impl Prepared {
             lod_error_px: LOD_ERROR_PX,
             smallest_px: SMALLEST_PX,
             tonemap: tonemap as u32,
+            triangle_block_bits: gpu_scene.triangle_block_bits,
+            _pad: [0; 3],
         };
     }
 

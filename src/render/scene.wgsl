@@ -12,9 +12,10 @@
 @group(1) @binding(9) var<storage, read> placed_lights: array<PlacedLight>;
 @group(1) @binding(10) var<storage, read> cluster_lights: array<u32>;
 @group(1) @binding(11) var<storage, read> irradiance_sh: array<vec4f>;
-@group(1) @binding(12) var environment: texture_cube<f32>;
-@group(1) @binding(13) var dfg: texture_2d<f32>;
-@group(1) @binding(14) var linear_sampler: sampler;
+@group(1) @binding(12) var<storage, read> triangle_blocks: array<u32>;
+@group(1) @binding(13) var environment: texture_cube<f32>;
+@group(1) @binding(14) var dfg: texture_2d<f32>;
+@group(1) @binding(15) var linear_sampler: sampler;
 
 fn load_position(vertex: u32) -> vec3f {
     return vec3f(positions[3u * vertex], positions[3u * vertex + 1u], positions[3u * vertex + 2u]);

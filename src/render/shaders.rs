@@ -1,31 +1,9 @@
 //! Every shader's text: the entry file last, what it stands on before it, `enable` lines first.
 //!
-//! Variants that change a type or a binding (sample count, format of the visibility target) are chosen by which files are
-//! joined; there is no preprocessor.
-
-/// Which files a sample count and a visibility format call for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Variant {
-    /// 1 or 4.
-    pub n_samples: u32,
-    /// Rg32Uint (or, where it can't be multisampled, Rgba16Uint).
-    pub has_wide_ids: bool,
-}
+//! Variants that change a type or a binding (the sample count) are chosen by which files are joined; there is no preprocessor.
 
 macro_rules! source {
     ($($file:literal),+) => { concat!($(include_str!($file)),+) };
-}
-
-/// Expands to the four variants of a shader; `$make` joins the files that differ with those that don't.
-macro_rules! by_variant {
-    ($variant:expr, $make:ident) => {
-        match ($variant.n_samples, $variant.has_wide_ids) {
-            (1, true) => $make!("samples_1.wgsl", "ids_rg32.wgsl", "visibility_single.wgsl"),
-            (1, false) => $make!("samples_1.wgsl", "ids_rgba16.wgsl", "visibility_single.wgsl"),
-            (_, true) => $make!("samples_4.wgsl", "ids_rg32.wgsl", "visibility_msaa.wgsl"),
-            (_, false) => $make!("samples_4.wgsl", "ids_rgba16.wgsl", "visibility_msaa.wgsl"),
-        }
-    };
 }
 
 pub const SCATTER: &str = source!("layout.wgsl", "passes/scatter.wgsl");
@@ -47,30 +25,33 @@ pub const TRANSLUCENT: &str = concat!(
     )
 );
 
-pub fn visibility(variant: Variant) -> &'static str {
-    macro_rules! make {
-        ($samples:literal, $ids:literal, $load:literal) => {
-            concat!("enable primitive_index;\n", source!("layout.wgsl", "scene.wgsl", $ids, "passes/visibility.wgsl"))
-        };
-    }
-    by_variant!(variant, make)
-}
+pub const VISIBILITY: &str =
+    concat!("enable primitive_index;\n", source!("layout.wgsl", "scene.wgsl", "ids.wgsl", "passes/visibility.wgsl"));
 
-pub fn visibility_masked(variant: Variant) -> &'static str {
-    macro_rules! make {
-        ($samples:literal, $ids:literal, $load:literal) => {
+/// By the number of samples, 1 or 4.
+pub fn visibility_masked(n_samples: u32) -> &'static str {
+    macro_rules! joined {
+        ($samples:literal) => {
             concat!(
                 "enable primitive_index;\nenable wgpu_binding_array;\n",
-                source!("layout.wgsl", "scene.wgsl", "textures.wgsl", $samples, $ids, "passes/visibility_masked.wgsl")
+                source!(
+                    "layout.wgsl",
+                    "scene.wgsl",
+                    "textures.wgsl",
+                    "ids.wgsl",
+                    $samples,
+                    "passes/visibility_masked.wgsl"
+                )
             )
         };
     }
-    by_variant!(variant, make)
+    if n_samples == 1 { joined!("samples_1.wgsl") } else { joined!("samples_4.wgsl") }
 }
 
-pub fn shade(variant: Variant) -> &'static str {
-    macro_rules! make {
-        ($samples:literal, $ids:literal, $load:literal) => {
+/// By the number of samples, 1 or 4.
+pub fn shade(n_samples: u32) -> &'static str {
+    macro_rules! joined {
+        ($samples:literal, $visibility:literal) => {
             concat!(
                 "enable wgpu_binding_array;\n",
                 source!(
@@ -81,15 +62,20 @@ pub fn shade(variant: Variant) -> &'static str {
                     "brdf.wgsl",
                     "sun.wgsl",
                     "lighting.wgsl",
+                    "ids.wgsl",
+                    "find_triangle.wgsl",
                     $samples,
-                    $ids,
-                    $load,
+                    $visibility,
                     "passes/shade.wgsl"
                 )
             )
         };
     }
-    by_variant!(variant, make)
+    if n_samples == 1 {
+        joined!("samples_1.wgsl", "visibility_single.wgsl")
+    } else {
+        joined!("samples_4.wgsl", "visibility_msaa.wgsl")
+    }
 }
 
 #[cfg(test)]
@@ -106,13 +92,10 @@ mod tests {
             ("sky", SKY),
             ("translucent", TRANSLUCENT),
         ];
+        all.push(("visibility", VISIBILITY));
         for n_samples in [1, 4] {
-            for has_wide_ids in [true, false] {
-                let variant = Variant { n_samples, has_wide_ids };
-                all.push(("visibility", visibility(variant)));
-                all.push(("visibility_masked", visibility_masked(variant)));
-                all.push(("shade", shade(variant)));
-            }
+            all.push(("visibility_masked", visibility_masked(n_samples)));
+            all.push(("shade", shade(n_samples)));
         }
         for (name, source) in all {
             validate(name, source);

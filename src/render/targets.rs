@@ -1,6 +1,5 @@
 //! Textures as large as the picture.
 
-use super::shaders::Variant;
 use crate::gpu::{Gpu, GpuError};
 
 /// The picture: gamma-encoded by hand, since no adapter stores sRGB.
@@ -9,6 +8,9 @@ pub const PICTURE_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 pub const HDR_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 /// Reversed: 1 at the near plane, 0 at infinity.
 pub const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
+
+/// Triangle numbers in two halves.
+pub const IDS_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Uint;
 
 /// See the module.
 pub struct Targets {
@@ -30,14 +32,9 @@ pub struct Translucent {
     pub resolve: Option<wgpu::TextureView>,
 }
 
-/// The visibility target's format.
-pub fn ids_format(variant: Variant) -> wgpu::TextureFormat {
-    if variant.has_wide_ids { wgpu::TextureFormat::Rg32Uint } else { wgpu::TextureFormat::Rgba16Uint }
-}
-
 impl Targets {
     /// For a picture of `size_px`, each side at least 1.
-    pub fn new(gpu: &Gpu, size_px: [u32; 2], variant: Variant, has_translucent: bool) -> Result<Self, GpuError> {
+    pub fn new(gpu: &Gpu, size_px: [u32; 2], n_samples: u32, has_translucent: bool) -> Result<Self, GpuError> {
         let limit = gpu.device.limits().max_texture_dimension_2d;
         let needed = size_px[0].max(size_px[1]);
         if needed > limit {
@@ -50,7 +47,7 @@ impl Targets {
             });
         }
         use wgpu::TextureUsages as Use;
-        let n = variant.n_samples;
+        let n = n_samples;
         let texture = |label, size: [u32; 2], format, sample_count, usage| {
             gpu.factory.texture(&wgpu::TextureDescriptor {
                 label: Some(label),
@@ -78,7 +75,7 @@ impl Targets {
         let picture = texture("picture", size_px, PICTURE_FORMAT, 1, picture_usage);
         Ok(Self {
             size_px,
-            ids: view(&texture("ids", size_px, ids_format(variant), n, sampled_target)),
+            ids: view(&texture("ids", size_px, IDS_FORMAT, n, sampled_target)),
             depth: view(&texture("depth", size_px, DEPTH_FORMAT, n, sampled_target)),
             hdr: view(&texture("hdr", size_px, HDR_FORMAT, 1, Use::STORAGE_BINDING | Use::TEXTURE_BINDING)),
             translucent,

@@ -267,21 +267,6 @@ fn one_sample_and_four_agree_away_from_edges() {
 }
 
 #[test]
-fn both_visibility_formats_give_the_same_picture() {
-    let pictures = [true, false].map(|has_wide_ids| {
-        let gpu = gpu();
-        let mut scene = load("alpha");
-        let options = options([64, 48], 4);
-        let variant = shaders::Variant { n_samples: 4, has_wide_ids };
-        let renderer = Renderer::with_variant(&gpu, &mut scene, &options, variant).expect("a small scene");
-        let mut drawing = Drawing { gpu, scene, renderer };
-        drawing.draw(0);
-        drawing.picture()
-    });
-    assert!(pictures[0] == pictures[1]);
-}
-
-#[test]
 fn resizing_to_odd_sizes_and_back_gives_the_same_picture() {
     let mut drawing = Drawing::new(gpu(), load("cornell"), &options([64, 48], 4));
     drawing.draw(0);

@@ -54,7 +54,7 @@ impl SceneError {
 }
 
 /// The names nearest to `name`, as the end of a message.
-pub(crate) fn nearest_names<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+pub fn nearest_names<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let mut ranked: Vec<(f64, &str)> = names
         .into_iter()
         .map(|candidate| (strsim::jaro_winkler(&name.to_lowercase(), &candidate.to_lowercase()), candidate))

@@ -17,7 +17,7 @@ mod timed;
 
 pub use camera::CameraView;
 pub use components::*;
-pub use error::SceneError;
+pub use error::{SceneError, nearest_names};
 pub use hierarchy::{Hierarchy, HierarchyBuilder, NO_PARENT, Transform};
 pub use motion::FrameIdx;
 pub use scene::{LoadOptions, Scene, scene_names};

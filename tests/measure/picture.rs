@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use praxis::measure::picture::{
-    GoldenComparison, GoldenLane, GoldenThresholds, Goldens, Picture, PictureError, compare_with_golden,
+    GoldenComparison, GoldenLane, GoldenThresholds, GoldenView, Goldens, Picture, PictureError, compare_with_golden,
     exact_difference, flip_difference,
 };
 
@@ -182,6 +182,39 @@ fn measure_goldens_toml_inherits_from_its_default() {
 }
 
 #[test]
+fn measure_goldens_toml_says_what_each_golden_shows() {
+    let text = r#"
+        [golden.roofs]
+        scene = "town"
+        camera = "roofs"
+        size_px = [480, 270]
+        flip_mean = 0.03
+        [golden.later]
+        scene = "town"
+        camera = "bench"
+        size_px = [31, 17]
+        frame = 900
+        msaa = 1
+        [golden.bare]
+    "#;
+    let goldens = Goldens::parse(text, Path::new("goldens.toml")).expect("it is well-formed");
+    let view = |camera: &str, size_px, frame, msaa| {
+        Some(GoldenView { scene: "town".into(), camera: camera.into(), size_px, frame, msaa })
+    };
+    assert_eq!(goldens.views.get("roofs").cloned(), view("roofs", [480, 270], 0, 4));
+    assert_eq!(goldens.views.get("later").cloned(), view("bench", [31, 17], 900, 1));
+    assert_eq!((goldens.views.get("bare"), goldens.thresholds("roofs").flip_mean), (None, 0.03));
+}
+
+#[test]
+fn measure_blessing_on_hardware_forgets_the_software_driver() {
+    let text = "# who drew\nsoftware_driver = \"Mesa 25\"\n\n[golden.a] # a\nsoftware_driver = 1\n";
+    let blessed = Goldens::without_software_driver(text);
+    assert_eq!(blessed, "# who drew\n\n[golden.a] # a\nsoftware_driver = 1\n");
+    assert_eq!(Goldens::without_software_driver(&blessed), blessed);
+}
+
+#[test]
 fn measure_blessing_keeps_all_but_the_driver() {
     let driver = |text: &str| {
         Goldens::parse(text, Path::new("goldens.toml")).expect("it is well-formed").software_driver.expect("it is set")
@@ -203,6 +236,10 @@ fn measure_bad_goldens_toml_is_refused() {
         ("[default]\nflip_mean = nan", "flip_mean is NaN"),
         ("[default]\nmax_channel_difference = 256", "[default]: "),
         ("[goldens.a]", "unknown field `goldens`"),
+        ("[golden.a]\nscene = 'town'\ncamera = 'x'", "[golden.a]: missing field `size_px`"),
+        ("[golden.a]\nscene = 'town'\ncamera = 'x'\nsize_px = [4, 0]", "[golden.a]: size_px is 4×0"),
+        ("[golden.a]\nscene = 'town'\ncamera = 'x'\nsize_px = [4, 4]\nmsaa = 2", "[golden.a]: msaa is 2; it is 1 or 4"),
+        ("[golden.a]\nscene = 'town'\ncamera = 'x'\nsize_px = [4, 4]\nframe = -1", "[golden.a]: "),
     ] {
         let message = message(text);
         assert!(message.starts_with("goldens.toml: ") && message.contains(part), "{text}: {message}");

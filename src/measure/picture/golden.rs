@@ -48,7 +48,43 @@ impl Default for GoldenThresholds {
     }
 }
 
-/// `goldens/goldens.toml`: who drew the goldens, and each one's thresholds.
+/// What a golden shows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GoldenView {
+    /// The scene: a name, or a file's path from the folder that holds `goldens/`.
+    pub scene: String,
+    /// The scene's camera of this name.
+    pub camera: String,
+    /// Width and height.
+    pub size_px: [u32; 2],
+    /// The frame index.
+    #[serde(default)]
+    pub frame: u32,
+    /// Samples per pixel: 1 or 4.
+    #[serde(default = "four_samples")]
+    pub msaa: u32,
+}
+
+fn four_samples() -> u32 {
+    4
+}
+
+impl GoldenView {
+    /// The fields of an entry that say what is shown; the others are thresholds.
+    const FIELDS: [&str; 5] = ["scene", "camera", "size_px", "frame", "msaa"];
+
+    fn fault(&self) -> Option<String> {
+        let [width_px, height_px] = self.size_px;
+        match self.msaa {
+            _ if width_px == 0 || height_px == 0 => Some(format!("size_px is {width_px}×{height_px}; no side is 0")),
+            1 | 4 => None,
+            n_samples => Some(format!("msaa is {n_samples}; it is 1 or 4")),
+        }
+    }
+}
+
+/// `goldens/goldens.toml`: who drew the goldens, what each one shows, and its thresholds.
 ///
 /// ```toml
 /// software_driver = "Mesa 25.0.7 (LLVM 15.0.6)"
@@ -57,6 +93,11 @@ impl Default for GoldenThresholds {
 /// flip_mean = 0.02
 ///
 /// [golden.town_street]
+/// scene = "town"
+/// camera = "street"
+/// size_px = [480, 270]
+/// frame = 0           # the default
+/// msaa = 4            # the default
 /// flip_mean = 0.03    # the rest as in [default]
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -67,6 +108,8 @@ pub struct Goldens {
     pub default: GoldenThresholds,
     /// The thresholds of goldens that have an entry, by name.
     pub by_name: BTreeMap<String, GoldenThresholds>,
+    /// What the goldens show whose entry says so, by name.
+    pub views: BTreeMap<String, GoldenView>,
 }
 
 /// A `goldens.toml` that can't be used.
@@ -111,16 +154,26 @@ impl Goldens {
                 None => Ok(thresholds),
             }
         };
-        let mut by_name = BTreeMap::new();
+        let view = |name: &str, table: toml::Table| {
+            let view: GoldenView =
+                table.try_into().map_err(|source| error(format!("[{name}]: {}", source.to_string().trim())))?;
+            view.fault().map_or(Ok(view), |fault| Err(error(format!("[{name}]: {fault}"))))
+        };
+        let (mut by_name, mut views) = (BTreeMap::new(), BTreeMap::new());
         for (name, own) in file.golden {
+            let entry = format!("golden.{name}");
+            let (shown, own): (toml::Table, toml::Table) =
+                own.into_iter().partition(|(field, _)| GoldenView::FIELDS.contains(&field.as_str()));
+            if !shown.is_empty() {
+                views.insert(name.clone(), view(&entry, shown)?);
+            }
             // What an entry doesn't say is as in [default].
             let mut table = file.default.clone();
             table.extend(own);
-            let read = thresholds(&format!("golden.{name}"), table)?;
-            by_name.insert(name, read);
+            by_name.insert(name, thresholds(&entry, table)?);
         }
         let default = thresholds("default", file.default)?;
-        Ok(Self { software_driver: file.software_driver, default, by_name })
+        Ok(Self { software_driver: file.software_driver, default, by_name, views })
     }
 
     /// The text of `goldens.toml` with `software_driver` set to `driver` and all else, comments too, as it was: for when a
@@ -128,12 +181,23 @@ impl Goldens {
     pub fn with_software_driver(text: &str, driver: &str) -> String {
         let entry = format!("software_driver = {}", toml::Value::from(driver));
         // Keys of the file itself come before its first table.
-        let is_entry = |line: &&str| line.split('=').next().is_some_and(|key| key.trim() == "software_driver");
-        let old = text.lines().take_while(|line| !line.trim_start().starts_with('[')).find(is_entry);
+        let old =
+            text.lines().take_while(|line| !line.trim_start().starts_with('[')).find(|line| is_driver_entry(line));
         match old {
             Some(old) => text.replacen(old, &entry, 1),
             None => format!("{entry}\n{text}"),
         }
+    }
+
+    /// The text of `goldens.toml` without its `software_driver`: for when hardware draws the goldens anew, whose pictures no
+    /// software adapter can be held to channel by channel.
+    pub fn without_software_driver(text: &str) -> String {
+        let mut is_before_tables = true;
+        let kept = text.split_inclusive('\n').filter(|line| {
+            is_before_tables &= !line.trim_start().starts_with('[');
+            !(is_before_tables && is_driver_entry(line))
+        });
+        kept.collect()
     }
 
     /// The thresholds of one golden.
@@ -148,6 +212,10 @@ impl Goldens {
             _ => GoldenLane::Flip,
         }
     }
+}
+
+fn is_driver_entry(line: &str) -> bool {
+    line.split('=').next().is_some_and(|key| key.trim() == "software_driver")
 }
 
 /// One threshold that a picture exceeds.

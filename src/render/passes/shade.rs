@@ -2,7 +2,7 @@
 
 use crate::gpu::Gpu;
 use crate::render::bindings::{Kind, SceneBindings, compute_pipeline, layout};
-use crate::render::shaders::{self, Variant};
+use crate::render::shaders;
 use crate::render::targets::{HDR_FORMAT, Targets};
 
 const LABEL: &str = "praxis::render::passes::shade";
@@ -15,10 +15,12 @@ pub struct Shade {
 }
 
 impl Shade {
-    pub fn new(gpu: &Gpu, bindings: &SceneBindings, targets: &Targets, variant: Variant) -> Self {
-        let module = gpu.factory.shader(LABEL, shaders::shade(variant));
-        let ids = Kind::Texture(wgpu::TextureSampleType::Uint, wgpu::TextureViewDimension::D2, variant.n_samples > 1);
-        let targets_layout = layout(gpu, LABEL, wgpu::ShaderStages::COMPUTE, &[ids, Kind::Store(HDR_FORMAT)]);
+    pub fn new(gpu: &Gpu, bindings: &SceneBindings, targets: &Targets, n_samples: u32) -> Self {
+        let module = gpu.factory.shader(LABEL, shaders::shade(n_samples));
+        let target = |sample_type| Kind::Texture(sample_type, wgpu::TextureViewDimension::D2, n_samples > 1);
+        let kinds =
+            [target(wgpu::TextureSampleType::Uint), target(wgpu::TextureSampleType::Depth), Kind::Store(HDR_FORMAT)];
+        let targets_layout = layout(gpu, LABEL, wgpu::ShaderStages::COMPUTE, &kinds);
         let groups = [Some(&bindings.textures_layout), Some(&bindings.scene_layout), Some(&targets_layout)];
         Self {
             pipeline: compute_pipeline(gpu, &module, "shade", &groups, &[]),
@@ -42,6 +44,6 @@ impl Shade {
 }
 
 fn bind_targets(gpu: &Gpu, layout: &wgpu::BindGroupLayout, targets: &Targets) -> wgpu::BindGroup {
-    let resources = [&targets.ids, &targets.hdr].map(wgpu::BindingResource::TextureView);
+    let resources = [&targets.ids, &targets.depth, &targets.hdr].map(wgpu::BindingResource::TextureView);
     gpu.factory.bind_group(LABEL, layout, &resources)
 }

@@ -1,12 +1,11 @@
 // Shades each distinct surface among a pixel's samples once and weights it by its coverage.
 
-@group(2) @binding(1) var hdr: texture_storage_2d<rgba16float, write>;
+@group(2) @binding(2) var hdr: texture_storage_2d<rgba16float, write>;
 
-// The surface that `ids` name, where a ray through `px` (pixels, from the top left) meets its triangle.
-fn interpolate(ids: vec2u, px: vec2f) -> Interpolated {
-    let instance = instances[ids.x - 1u];
+// The surface of a triangle where a ray through `px` (pixels, from the top left) meets it.
+fn interpolate(instance: Instance, triangle: u32, px: vec2f) -> Interpolated {
     let transform = transforms[instance.transform_idx];
-    let vertex = vec3u(indices[3u * ids.y], indices[3u * ids.y + 1u], indices[3u * ids.y + 2u]);
+    let vertex = vec3u(indices[3u * triangle], indices[3u * triangle + 1u], indices[3u * triangle + 2u]);
     let p0 = transform_point(transform, load_position(vertex.x)) - frame.camera_position;
     let p1 = transform_point(transform, load_position(vertex.y)) - frame.camera_position;
     let p2 = transform_point(transform, load_position(vertex.z)) - frame.camera_position;
@@ -61,18 +60,20 @@ fn ray_direction(px: vec2f) -> vec3f {
     return normalize(select(perspective, -frame.camera_backward.xyz, frame.is_orthographic != 0u));
 }
 
-fn radiance_at(ids: vec2u, px: vec2f) -> vec3f {
-    if ids.x == 0u { return background(ray_direction(px)); }
-    let instance = instances[ids.x - 1u];
-    let surface = evaluate_material(materials[instance.material_idx], instance.tint, interpolate(ids, px));
+fn radiance_at(id: u32, px: vec2f) -> vec3f {
+    if id == NO_TRIANGLE { return background(ray_direction(px)); }
+    let found = find_triangle(id);
+    let instance = instances[found.instance_idx];
+    let interpolated = interpolate(instance, found.triangle, px);
+    let surface = evaluate_material(materials[instance.material_idx], instance.tint, interpolated);
     return radiance_of(surface, px);
 }
 
 @compute @workgroup_size(8, 8)
 fn shade(@builtin(global_invocation_id) id: vec3u) {
     if any(id.xy >= frame.size_px) { return; }
-    var seen: array<vec2u, N_SAMPLES>;
-    for (var i = 0u; i < N_SAMPLES; i++) { seen[i] = load_ids(id.xy, i); }
+    var seen: array<u32, N_SAMPLES>;
+    for (var i = 0u; i < N_SAMPLES; i++) { seen[i] = load_id(id.xy, i); }
 
     var color = vec3f(0.0);
     var coverage = 0.0;
@@ -83,14 +84,14 @@ fn shade(@builtin(global_invocation_id) id: vec3u) {
         var centroid = vec2f(0.0);
         var n = 0.0;
         for (var j = i; j < N_SAMPLES; j++) {
-            if all(seen[j] == seen[i]) {
+            if seen[j] == seen[i] {
                 centroid += sample_position(j);
                 n += 1.0;
                 is_done |= 1u << j;
             }
         }
         color += n * radiance_at(seen[i], vec2f(id.xy) + centroid / n);
-        coverage += select(0.0, n, seen[i].x != 0u);
+        coverage += select(0.0, n, seen[i] != NO_TRIANGLE);
     }
     let weight = 1.0 / f32(N_SAMPLES);
     textureStore(hdr, id.xy, vec4f(min(color * weight, vec3f(60000.0)), coverage * weight));

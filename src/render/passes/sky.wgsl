@@ -58,7 +58,9 @@ fn ground_hit(r: f32, mu: f32) -> f32 {
     return select(-1.0, -r * mu - sqrt(max(d, 0.0)), d >= 0.0 && mu < 0.0);
 }
 
-fn sun_transmittance(r: f32, mu: f32) -> vec3f {
+// Nearer to the ground than 10 m, rounding could take a point below it, from where the sun shows through the Earth.
+fn sun_transmittance(radius: f32, mu: f32) -> vec3f {
+    let r = max(radius, GROUND + 0.01);
     if ground_hit(r, mu) >= 0.0 { return vec3f(0.0); }
     let horizon = sqrt(TOP * TOP - GROUND * GROUND);
     let rho = sqrt(max(r * r - GROUND * GROUND, 0.0));
@@ -185,7 +187,7 @@ fn ground(@builtin(global_invocation_id) id: vec3u) {
     let direction = face_direction(id.z, (vec2f(id.xy) + 0.5) / f32(sky.face_size));
     let seen = textureSampleLevel(source, linear_sampler, direction, 0.0);
     let mu = sky.sun_direction.y;
-    let sun = sky.sun_illuminance * sun_transmittance(GROUND + 0.01, mu) * max(mu, 0.0);
+    let sun = sky.sun_illuminance * sun_transmittance(GROUND, mu) * max(mu, 0.0);
     let lit = sky.ground_albedo / PI * (sun + max(irradiance_up(), vec3f(0.0)));
     textureStore(target_cube, id.xy, id.z, vec4f(seen.rgb + lit * seen.a, 1.0));
 }

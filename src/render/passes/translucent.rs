@@ -4,7 +4,7 @@ use super::visibility::{POSITIONS, draw_commands};
 use crate::gpu::Gpu;
 use crate::render::bindings::SceneBindings;
 use crate::render::gpu_scene::{GpuScene, TRANSLUCENT_BUCKET};
-use crate::render::shaders::{self, Variant};
+use crate::render::shaders;
 use crate::render::targets::{DEPTH_FORMAT, HDR_FORMAT, Targets};
 
 const LABEL: &str = "praxis::render::passes::translucent";
@@ -15,7 +15,7 @@ pub struct Translucent {
 }
 
 impl Translucent {
-    pub fn new(gpu: &Gpu, bindings: &SceneBindings, variant: Variant) -> Self {
+    pub fn new(gpu: &Gpu, bindings: &SceneBindings, n_samples: u32) -> Self {
         let module = gpu.factory.shader(LABEL, shaders::TRANSLUCENT);
         let layout =
             gpu.factory.pipeline_layout(LABEL, &[Some(&bindings.textures_layout), Some(&bindings.scene_layout)]);
@@ -37,7 +37,7 @@ impl Translucent {
                 stencil: Default::default(),
                 bias: Default::default(),
             }),
-            multisample: wgpu::MultisampleState { count: variant.n_samples, ..Default::default() },
+            multisample: wgpu::MultisampleState { count: n_samples, ..Default::default() },
             fragment: Some(wgpu::FragmentState {
                 module: &module,
                 entry_point: Some("fragment"),

@@ -28,7 +28,7 @@ pub fn write(file: &File) -> Result<Vec<Encoded>, String> {
             .parts
             .iter()
             .filter(|(_, part)| !part.indices.is_empty())
-            .map(|(mat, part)| primitive(part, tables.material(material(mat)), &mut streams, &mut accessors))
+            .map(|(mat, part)| primitive(&welded(part), tables.material(material(mat)), &mut streams, &mut accessors))
             .collect();
         meshes.push(json!({ "name": name, "primitives": primitives }));
     }
@@ -179,7 +179,7 @@ impl Tables {
             return *index;
         }
         let mut pbr = json!({
-            "baseColorFactor": [m.color[0].min(1.0), m.color[1].min(1.0), m.color[2].min(1.0), 1.0],
+            "baseColorFactor": [m.factor()[0], m.factor()[1], m.factor()[2], 1.0],
             "metallicFactor": m.metallic,
             "roughnessFactor": m.roughness,
         });
@@ -217,4 +217,24 @@ impl Tables {
         self.material_of_name.insert(m.name, index);
         index
     }
+}
+
+/// A part with vertices that are the same to the last bit joined.
+fn welded(part: &Part) -> Part {
+    let mut out = Part::default();
+    let mut index_of: BTreeMap<[u32; 11], u32> = BTreeMap::new();
+    for i in &part.indices {
+        let k = *i as usize;
+        let (p, n, uv, c) = (part.positions[k], part.normals[k], part.uvs[k], part.shades[k]);
+        let key = [p.x, p.y, p.z, n.x, n.y, n.z, uv.x, uv.y, c.x, c.y, c.z].map(f32::to_bits);
+        let index = *index_of.entry(key).or_insert_with(|| {
+            out.positions.push(p);
+            out.normals.push(n);
+            out.uvs.push(uv);
+            out.shades.push(c);
+            out.positions.len() as u32 - 1
+        });
+        out.indices.push(index);
+    }
+    out
 }

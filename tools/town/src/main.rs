@@ -112,8 +112,8 @@ fn check() -> Result<(), String> {
 
 fn statistics() -> Result<(), String> {
     let (catalog, scene) = town::build();
-    let flat = preview::Flat::build(&catalog, &scene, 0)?;
-    println!("{}", flat.summary());
+    let flat = preview::flat::Flat::build(&catalog, &scene, 0)?;
+    println!("{}\n{}", flat.summary(), flat.details(&scene));
     Ok(())
 }
 

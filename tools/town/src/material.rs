@@ -110,7 +110,7 @@ pub const MATERIALS: &[Material] = &[
     set("grass", "grass", 3.0, WHITE),
     set("fields", "fields", 320.0, WHITE),
     set("water", "water", 8.0, WHITE),
-    wood("timber", "timber", 1.2, WHITE),
+    wood("timber", "timber", 1.2, [0.78, 0.76, 0.74]),
     wood("timber_grey", "timber", 1.2, [1.9, 2.0, 2.1]),
     wood("planks", "planks", 1.28, WHITE),
     wood("planks_dark", "planks", 1.28, [0.55, 0.50, 0.46]),
@@ -130,7 +130,7 @@ pub const MATERIALS: &[Material] = &[
     card("leaf_oak", "leaf_oak", WHITE),
     card("leaf_apple", "leaf_apple", WHITE),
     card("leaf_poplar", "leaf_poplar", WHITE),
-    card("leaf_autumn", "leaf_oak", [2.6, 1.35, 0.75]),
+    card("leaf_autumn", "leaf_oak", [1.0, 0.62, 0.42]),
     card("leaf_hedge", "leaf_hedge", WHITE),
     card("leaf_ivy", "leaf_ivy", WHITE),
     card("tuft_grass", "tuft_grass", WHITE),
@@ -186,6 +186,7 @@ pub const MATERIALS: &[Material] = &[
     plain("gilt", [0.95, 0.68, 0.27], 0.32, 1.0),
     plain("feather", [0.70, 0.70, 0.68], 0.8, 0.0),
     plain("feather_dark", [0.07, 0.07, 0.08], 0.7, 0.0),
+    plain("leaf_core", [0.075, 0.095, 0.035], 0.95, 0.0),
     plain("paper", [0.72, 0.68, 0.56], 0.9, 0.0),
     Material {
         texture: Texture::Image("clock_face"),
@@ -198,4 +199,32 @@ pub const MATERIALS: &[Material] = &[
 /// The material of a name; the first one where there is none (a test holds that no mesh needs that).
 pub fn material(name: &str) -> &'static Material {
     MATERIALS.iter().find(|m| m.name == name).unwrap_or(&MATERIALS[0])
+}
+
+impl Material {
+    /// The factor that goes with the texture's gain.
+    pub fn factor(&self) -> [f32; 3] {
+        let gain = match self.texture {
+            Texture::Set(set) => crate::texture::gain(set),
+            _ => [1.0; 3],
+        };
+        [0, 1, 2].map(|c| (self.color[c] / gain[c]).min(1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_factors_legal() {
+        for (i, m) in MATERIALS.iter().enumerate() {
+            assert!(MATERIALS[..i].iter().all(|o| o.name != m.name), "{} twice", m.name);
+            let gain = match m.texture {
+                Texture::Set(set) => crate::texture::gain(set),
+                _ => [1.0; 3],
+            };
+            assert!((0..3).all(|c| m.color[c] <= gain[c] * 1.0001), "{} needs a gain", m.name);
+        }
+    }
 }

@@ -40,14 +40,12 @@ pub struct Cells {
     pub f2: f32,
     /// Uniform in 0..1, the same all over a cell.
     pub id: f32,
-    /// From the nearest feature point to here, in cells.
-    pub offset: (f32, f32),
 }
 
 /// Cellular noise at (x, y) in lattice cells with feature points jittered by up to `jitter` (0 to 1) of a cell.
 pub fn cells(x: f32, y: f32, period: (i32, i32), jitter: f32, seed: u32) -> Cells {
     let (xi, yi) = (x.floor() as i32, y.floor() as i32);
-    let mut best = Cells { f1: 9.0, f2: 9.0, id: 0.0, offset: (0.0, 0.0) };
+    let mut best = Cells { f1: 9.0, f2: 9.0, id: 0.0 };
     for dy in -1..=1 {
         for dx in -1..=1 {
             let (cx, cy) = (xi + dx, yi + dy);
@@ -58,7 +56,7 @@ pub fn cells(x: f32, y: f32, period: (i32, i32), jitter: f32, seed: u32) -> Cell
             let d = (ox * ox + oy * oy).sqrt();
             if d < best.f1 {
                 let id = hash_unit(wx, wy, seed ^ 0xA17C);
-                best = Cells { f1: d, f2: best.f1, id, offset: (ox, oy) };
+                best = Cells { f1: d, f2: best.f1, id };
             } else if d < best.f2 {
                 best.f2 = d;
             }

@@ -7,8 +7,6 @@ use glam::{Vec2, Vec3};
 
 /// Faces of a box to leave out.
 pub mod skip {
-    /// None.
-    pub const NONE: u8 = 0;
     /// -Y
     pub const BOTTOM: u8 = 1 << 2;
     /// +Y
@@ -116,7 +114,8 @@ impl Builder {
         self.block(mat, foot - half, foot + half + Vec3::Y * size.y, bevel, skip);
     }
 
-    /// A straight beam of rectangular section between two points, `width` across and `depth` along `side`'s normal.
+    /// A straight beam of rectangular section between two points. In the plane z = const, `width` lies in the plane and `depth`
+    /// along z; a beam along z is `width` wide and `depth` high.
     pub fn beam(&mut self, mat: &'static str, from: Vec3, to: Vec3, width: f32, depth: f32, bevel: f32) {
         let along = to - from;
         let length = along.length();
@@ -330,7 +329,7 @@ impl Builder {
             let (x0, x1, y0, y1, d) = (o.x, o.x + o.w, o.y, o.y + o.h, -wall.depth);
             let p = Vec3::new;
             let ao = [0.95, 0.62, 0.62, 0.95];
-            self.polygon_ao(wall.reveal, &[p(x0, y0, 0.0), p(x0, y0, d), p(x0, y1, d), p(x0, y1, 0.0)], &ao.map(|a| a));
+            self.polygon_ao(wall.reveal, &[p(x0, y0, 0.0), p(x0, y0, d), p(x0, y1, d), p(x0, y1, 0.0)], &ao);
             self.polygon_ao(wall.reveal, &[p(x1, y1, 0.0), p(x1, y1, d), p(x1, y0, d), p(x1, y0, 0.0)], &ao);
             self.polygon_ao(wall.reveal, &[p(x1, y0, 0.0), p(x1, y0, d), p(x0, y0, d), p(x0, y0, 0.0)], &ao);
             self.polygon_ao(

@@ -16,8 +16,6 @@ pub struct Lot {
     pub house: usize,
     /// In the world.
     pub at: At,
-    /// Whether it fronts a street of shops.
-    pub is_main: bool,
 }
 
 /// An oriented rectangle that something occupies.
@@ -71,7 +69,7 @@ pub fn variants(file: &mut File, parts: &Parts) -> Vec<House> {
         "plaster_blue",
         "plaster_terracotta",
     ];
-    let roofs = ["clay_tile", "clay_tile_brown", "clay_tile_orange", "clay_tile", "slate"];
+    let roofs = ["clay_tile", "clay_tile_brown", "slate", "clay_tile_orange", "clay_tile_brown", "clay_tile", "slate"];
     let mut out = Vec::new();
     for i in 0..30u64 {
         let style =
@@ -98,7 +96,7 @@ pub fn variants(file: &mut File, parts: &Parts) -> Vec<House> {
             n_floors,
             style,
             wall,
-            roof: if style == Style::Stone { "slate" } else { roofs[(i as usize * 3 + 1) % 5] },
+            roof: if style == Style::Stone { "slate" } else { roofs[(i as usize * 3 + 1) % 7] },
             is_gable_front,
             ends: match (i * 11) % 7 {
                 0 | 3 => Ends::HalfHip,
@@ -193,7 +191,7 @@ fn along(
             let y = ground_y(mid.x, mid.y) + PAVING_M;
             let full = Footprint::new(center, Vec2::new(house.width * 0.5, house.depth * 0.5), yaw);
             taken.push(full);
-            lots.push(Lot { house: pick, at: At::point(Vec3::new(mid.x, y, mid.y)).yaw(yaw), is_main });
+            lots.push(Lot { house: pick, at: At::point(Vec3::new(mid.x, y, mid.y)).yaw(yaw) });
             last = pick;
             s = end;
             is_placed = true;

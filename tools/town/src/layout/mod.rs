@@ -1,7 +1,11 @@
-//! The plan of the town: where the ground is, where streets run, what stands where.
+//! The plan of the town: where the ground is, where streets run, what stands where, what moves.
 
 pub mod buildings;
 pub mod cameras;
+pub mod frontage;
 pub mod ground;
+pub mod landmarks;
+pub mod nature;
 pub mod plan;
-pub mod street;
+pub mod square;
+pub mod traffic;

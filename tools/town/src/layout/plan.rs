@@ -29,13 +29,14 @@ pub fn ground_y(x: f32, z: f32) -> f32 {
         (1.0 - smoothstep(36.0, 60.0, z)) * (1.6 * smoothstep(36.0, 130.0, -x) - 1.0 * smoothstep(36.0, 130.0, x));
     let (hx, hz) = ((x - 84.0) / 52.0, (z + 168.0) / 44.0);
     let mill_hill = 15.0 * exp(-(hx * hx + hz * hz));
-    let south_bank = 0.028 * (z - 125.0).max(0.0).min(120.0);
+    let south_bank = 0.028 * (z - 125.0).clamp(0.0, 120.0);
     let away = (Vec2::new(x, z) - Vec2::new(0.0, -10.0)).length();
     let river = smoothstep(24.0, 90.0, (z - river_z(x)).abs());
     let u = |v: f32| v / 4096.0 + 0.5;
     let swell = (fbm(u(x), u(z), (24, 24), 4, 501) - 0.5) * 16.0 * smoothstep(120.0, 260.0, away) * river;
+    let valley = smoothstep(60.0, 460.0, (z - river_z(x)).abs());
     let ring = smoothstep(280.0, 1150.0, away) * (22.0 + 130.0 * fbm(u(x), u(z), (9, 9), 5, 502));
-    south + north + slope + mill_hill + south_bank + swell + ring * lerp(0.25, 1.0, river)
+    south + north + slope + mill_hill + south_bank + swell + ring * lerp(0.12, 1.0, valley)
 }
 
 /// The ground with the river's bed cut in.
@@ -208,8 +209,8 @@ pub fn streets() -> Vec<Street> {
         street(
             "quay",
             Kind::Lane,
-            (6.5, 0.0),
-            &[(-96.0, 68.5), (-40.0, 68.5), (40.0, 68.5), (96.0, 68.5)],
+            (6.1, 0.0),
+            &[(-96.0, 68.4), (-40.0, 68.4), (40.0, 68.4), (96.0, 68.4)],
             [Some((4.0, 188.0)), None],
         ),
         street(
@@ -219,7 +220,7 @@ pub fn streets() -> Vec<Street> {
             &[(0.0, 103.0), (-1.0, 118.0), (-14.0, 140.0), (-44.0, 168.0), (-90.0, 210.0)],
             [Some((12.0, 52.0)), Some((12.0, 40.0))],
         ),
-        street("south_quay", Kind::Lane, (3.0, 0.0), &[(-96.0, 100.2), (96.0, 100.2)], [None, None]),
+        street("south_quay", Kind::Lane, (3.0, 0.0), &[(-96.0, 100.6), (22.0, 100.6)], [None, None]),
         street(
             "mill_track",
             Kind::Track,

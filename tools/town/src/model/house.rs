@@ -117,7 +117,7 @@ pub fn build(file: &mut File, parts: &Parts, spec: &Spec) -> House {
             skip::BOTTOM,
         );
     });
-    let door_x = if spec.is_shop { w * 0.5 - 0.95 } else { f.rng.pick(&[-1.0, 1.0]) * (w * 0.5 - 1.15) };
+    let door_x = if spec.is_shop { w * 0.5 - 1.22 } else { f.rng.pick(&[-1.0, 1.0]) * (w * 0.5 - 1.3) };
     let shop_front = front(&mut b, &mut f, door_x);
     back_and_sides(&mut b, &mut f);
     doorway(&mut b, door_x);
@@ -185,9 +185,9 @@ fn front(b: &mut Builder, f: &mut Facade, door_x: f32) -> Option<Vec3> {
     } else {
         let kind = if spec.style == Style::Stone { Window::Small } else { Window::Casement };
         let free = if door_x > 0.0 { (-w * 0.5 + 0.3, door_x - 0.8) } else { (door_x + 0.8, w * 0.5 - 0.3) };
-        row(b, f, free, 1.15, kind, &mut ground, w * 0.5, At::default(), 0.0);
+        row(f, free, 1.15, kind, &mut ground, w * 0.5, At::default());
     }
-    let stone_ground = spec.style == Style::Timber && spec.seed % 2 == 0;
+    let stone_ground = spec.style == Style::Timber && spec.seed.is_multiple_of(2);
     let ground_mat = if stone_ground { "rubble" } else { spec.wall };
     let ao = (0.72, 1.0);
     b.within(Frame::at(-w / 2.0, 0.0, 0.0), |b| {
@@ -209,7 +209,7 @@ fn front(b: &mut Builder, f: &mut Facade, door_x: f32) -> Option<Vec3> {
         let mut openings = Vec::new();
         let kind = if floor == spec.n_floors - 1 && spec.n_floors > 2 { Window::Casement } else { kind };
         let sill = if kind == Window::Sash { 0.55 } else { 0.85 };
-        row(b, f, (-w * 0.5 + 0.3, w * 0.5 - 0.3), y0 + sill, kind, &mut openings, w * 0.5, At::default(), 0.0);
+        row(f, (-w * 0.5 + 0.3, w * 0.5 - 0.3), y0 + sill, kind, &mut openings, w * 0.5, At::default());
         let top = floor == spec.n_floors - 1;
         let ao = (1.0, if top { 0.62 } else { 1.0 });
         b.within(Frame::at(-w / 2.0, 0.0, 0.0), |b| {
@@ -246,18 +246,7 @@ fn front(b: &mut Builder, f: &mut Facade, door_x: f32) -> Option<Vec3> {
 }
 
 /// A row of windows evenly spread between two x; adds openings (x from the wall's left edge) and nodes.
-#[allow(clippy::too_many_arguments)]
-fn row(
-    _b: &mut Builder,
-    f: &mut Facade,
-    free: (f32, f32),
-    sill_y: f32,
-    kind: Window,
-    openings: &mut Vec<Opening>,
-    left: f32,
-    at: At,
-    lit_bias: f32,
-) {
+fn row(f: &mut Facade, free: (f32, f32), sill_y: f32, kind: Window, openings: &mut Vec<Opening>, left: f32, at: At) {
     let (ww, wh) = kind.size();
     let pitch = if f.shutter_paint.is_some() && kind != Window::Small { 2.0 } else { 1.65 };
     let n = (((free.1 - free.0 + 0.5) / pitch) as usize).max(usize::from(free.1 - free.0 > ww + 0.3));
@@ -265,7 +254,7 @@ fn row(
     for i in 0..n {
         let x = free.0 + (free.1 - free.0) * (i as f32 + 0.5) / n as f32;
         openings.push(Opening { x: left + x - ww * 0.5, y: sill_y, w: ww, h: wh });
-        let is_lit = f.rng.chance(0.10 + lit_bias);
+        let is_lit = f.rng.chance(0.10);
         let mut place = at;
         place.p = frame.point(Vec3::new(x, sill_y, 0.0));
         let mut node = f.parts.window(kind, f.frame_paint, is_lit, place);
@@ -386,7 +375,7 @@ fn back_and_sides(b: &mut Builder, f: &mut Facade) {
     let mut openings = Vec::new();
     for floor in 0..spec.n_floors {
         let y = FLOOR_M + if floor == 0 { 0.9 } else { GROUND_M + UPPER_M * (floor - 1) as f32 + 0.85 };
-        row(b, f, (-w * 0.5 + 0.6, w * 0.5 - 0.6), y, Window::Casement, &mut openings, w * 0.5, at, 0.0);
+        row(f, (-w * 0.5 + 0.6, w * 0.5 - 0.6), y, Window::Casement, &mut openings, w * 0.5, at);
     }
     let side_mat = match spec.style {
         Style::Timber => "plaster_white",
@@ -434,14 +423,14 @@ fn gables(b: &mut Builder, f: &mut Facade, roof: &Roof) {
     }
     let d = spec.depth;
     let turn = if spec.is_gable_front { 90.0 } else { 0.0 };
-    let ridge = roof.ridge_y() - roof.sag * 0.0;
+    let ridge = roof.ridge_y();
     for side in [90.0, -90.0] {
         let at = At::new(0.0, 0.0, -d / 2.0).yaw(turn + side);
         let frame = at.frame().mul(Frame::at(0.0, 0.0, roof.length * 0.5));
         let is_front = spec.is_gable_front && side < 0.0;
         let mat = if spec.style == Style::Timber && !is_front { "plaster_white" } else { spec.wall };
         let mut opening = None;
-        if spec.is_gable_front && ridge - roof.eaves_y > 2.4 {
+        if ridge - roof.eaves_y > 2.4 && (spec.is_gable_front || f.rng.chance(0.7)) {
             let (w, h) = Window::Small.size();
             let y = roof.eaves_y + 0.45;
             opening = Some(Opening { x: -w / 2.0, y, w, h });
@@ -528,15 +517,12 @@ fn dormers(b: &mut Builder, f: &mut Facade, roof: &Roof) {
             });
             let back = -run(top + 0.05);
             for s in [-1.0f32, 1.0] {
-                let mut cheek = [p(s * half, -0.2, 0.0), p(s * half, top, back), p(s * half, top, 0.0)];
-                if s < 0.0 {
-                    cheek.swap(1, 2);
-                    cheek.swap(0, 1);
-                    cheek.swap(1, 2);
+                let (foot, behind, above) = (p(s * half, -0.2, 0.0), p(s * half, top, back), p(s * half, top, 0.0));
+                if s > 0.0 {
+                    b.polygon(spec.roof, &[foot, behind, above])
+                } else {
+                    b.polygon(spec.roof, &[foot, above, behind])
                 }
-                let (a, c, d) = (cheek[0], cheek[1], cheek[2]);
-                let n = (c - a).cross(d - a);
-                if n.x * s > 0.0 { b.polygon(spec.roof, &[a, c, d]) } else { b.polygon(spec.roof, &[a, d, c]) }
             }
             b.polygon("planks_dark", &[p(-half, top, 0.0), p(half, top, 0.0), p(0.0, top + 0.55, 0.0)]);
             let (e, ridge) = (half + 0.16, top + 0.58);
@@ -591,7 +577,7 @@ fn chimneys(f: &mut Facade, roof: &Roof) {
     };
     let reach = if roof.ends == Ends::Gable { roof.length * 0.5 - 0.75 } else { roof.length * 0.18 };
     add(-reach, 0.0);
-    if spec.seed % 3 != 0 {
+    if !spec.seed.is_multiple_of(3) {
         add(reach, if spec.is_gable_front { 0.9 } else { -0.7 });
     }
 }

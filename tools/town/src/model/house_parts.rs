@@ -163,7 +163,7 @@ fn window(kind: Window, paint: &'static str, is_lit: bool) -> Builder {
             paint,
             p(x - half, rail, back),
             p(x + half, h - rail, front - 0.005),
-            0.008,
+            0.0,
             skip::BACK | skip::BOTTOM | skip::TOP,
         );
     }
@@ -173,7 +173,7 @@ fn window(kind: Window, paint: &'static str, is_lit: bool) -> Builder {
             paint,
             p(rail - w / 2.0, y - bar, back),
             p(w / 2.0 - rail, y + bar, front - 0.012),
-            0.008,
+            0.0,
             skip::BACK | skip::ENDS,
         );
     }
@@ -206,12 +206,12 @@ fn shutter(kind: Window, paint: &'static str) -> Builder {
         b.block(paint, p(x0, 0.0, -0.018), p(x1, h, 0.018), 0.006, 0);
     }
     for y in [0.0, h * 0.5 - 0.04, h - 0.08] {
-        b.block(paint, p(0.06, y, -0.016), p(w - 0.06, y + 0.08, 0.016), 0.005, skip::ENDS);
+        b.block(paint, p(0.06, y, -0.016), p(w - 0.06, y + 0.08, 0.016), 0.0, skip::ENDS);
     }
-    let n_slats = (h / 0.085) as usize;
+    let n_slats = (h / 0.11) as usize;
     for i in 0..n_slats {
         let y = 0.06 + (h - 0.12) * i as f32 / n_slats as f32;
-        let (lo, hi) = (p(0.055, y, 0.012), p(w - 0.055, y + 0.075, -0.010));
+        let (lo, hi) = (p(0.055, y, 0.012), p(w - 0.055, y + 0.10, -0.010));
         b.polygon_ao(paint, &[lo, p(hi.x, lo.y, lo.z), hi, p(lo.x, hi.y, hi.z)], &[1.0, 1.0, 0.6, 0.6]);
         b.polygon_ao(
             paint,

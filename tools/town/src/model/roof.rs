@@ -100,11 +100,11 @@ impl Roof {
                 if self.ends != Ends::Hip {
                     for side in [-1.0, 1.0] {
                         let x = side * (hw - 0.02);
-                        b.beam(self.trim, p(x, ye - 0.07, hs), p(x, y_hip - 0.07, z_hip), 0.17, 0.05, 0.012);
+                        b.beam(self.trim, p(x, ye - 0.07, hs), p(x, y_hip - 0.07, z_hip), 0.05, 0.17, 0.0);
                     }
                 }
                 // Fascia under the first row of tiles, and the soffit back to the wall.
-                b.block(self.trim, p(-hw, ye - 0.17, hs - 0.035), p(hw, ye - 0.015, hs - 0.005), 0.008, 0);
+                b.block(self.trim, p(-hw, ye - 0.17, hs - 0.035), p(hw, ye - 0.015, hs - 0.005), 0.0, 0);
                 let soffit = [
                     p(-hw, ye - 0.12, hs - 0.3 - self.overhang),
                     p(hw, ye - 0.12, hs - 0.3 - self.overhang),

@@ -43,6 +43,20 @@ pub struct SetSpec {
     pub cavity: f32,
 }
 
+/// What a set's base colour is multiplied by, so that the brightest material made from it has a factor of at most 1, which is
+/// all that glTF allows.
+pub fn gain(set: &str) -> [f32; 3] {
+    match set {
+        "brick" => [1.45, 1.7, 1.7],
+        "clay_tile" => [1.18, 1.15, 1.0],
+        "cobble" => [1.12, 1.0, 1.0],
+        "timber" => [1.9, 2.0, 2.1],
+        "bark" => [1.5, 1.45, 1.35],
+        "cloth" => [1.05, 1.02, 1.0],
+        _ => [1.0; 3],
+    }
+}
+
 /// Every tiling set.
 pub fn sets() -> Vec<SetSpec> {
     let set = |name, size_px, tile_m, cavity, surface| SetSpec { name, size_px, tile_m, surface, cavity };
@@ -97,9 +111,10 @@ pub fn render(spec: &SetSpec) -> Result<Vec<Encoded>, String> {
     let cavity = cavity_occlusion(&heights, n, spec.tile_m, spec.cavity);
 
     let mut base = Vec::with_capacity(n * n * 3);
+    let gain = gain(spec.name);
     for t in &texels {
         // Reflectances outside this range do not occur outdoors, and break exposure.
-        base.extend(t.albedo.map(|c| srgb8(c.clamp(0.03, 0.85))));
+        base.extend([0, 1, 2].map(|c| srgb8((t.albedo[c] * gain[c]).clamp(0.03, 0.85))));
     }
     let normal = normals_from_heights(&heights, n, spec.tile_m);
     let mut orm = Vec::with_capacity(n * n * 3);

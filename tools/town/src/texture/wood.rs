@@ -56,7 +56,7 @@ pub fn planks(u: f32, v: f32) -> Texel {
 pub fn painted(u: f32, v: f32) -> Texel {
     let strokes = fbm(u, v, (4, 110), 2, 181);
     let dirt = fbm(u, v, (6, 6), 4, 182);
-    let chip = smoothstep(0.735, 0.75, fbm(u, v, (22, 40), 3, 183));
+    let chip = smoothstep(0.79, 0.80, fbm(u, v, (22, 40), 3, 183));
     let mut albedo = scale3([0.72, 0.72, 0.71], 0.84 + 0.14 * strokes + 0.12 * dirt);
     albedo = mix(albedo, [0.30, 0.27, 0.235], chip);
     Texel {

@@ -1,0 +1,241 @@
+//! Faults of input and environment: exit code 1, one line that names the thing, nothing half-written, no panic.
+
+use super::{Project, fault, praxis, stderr, stdout};
+
+/// `praxis capture SCENE --out x.png …` in a project; its fault, after seeing that nothing was left.
+#[track_caller]
+fn capture_fault(project: &Project, scene: &str, more: &[&str]) -> String {
+    let before = project.files();
+    let mut command = praxis(project.path());
+    command.args(["capture", scene, "--quiet"]).args(more);
+    if !more.contains(&"--size") {
+        command.args(["--size", "32x16"]);
+    }
+    if !more.contains(&"--out") {
+        command.args(["--out", "x.png"]);
+    }
+    let output = command.output().expect("it starts");
+    let line = fault(&output);
+    assert_eq!(stdout(&output), "");
+    assert_eq!(project.files(), before, "something was left behind");
+    line
+}
+
+#[track_caller]
+fn assert_has(line: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(line.contains(part), "{part:?} is missing: {line}");
+    }
+}
+
+#[test]
+fn cli_missing_and_unknown_scenes() {
+    let project = Project::new();
+    assert_has(&capture_fault(&project, "missing.ron", &[]), &["missing.ron", "No such file"]);
+    assert_has(&capture_fault(&project, "deep/missing.glb", &[]), &["deep/missing.glb", "No such file"]);
+    assert_has(&capture_fault(&project, "bix", &[]), &["\"bix\"", "nearest names are \"box\""]);
+    std::fs::create_dir(project.file("folder.ron")).expect("it can be made");
+    assert_has(&capture_fault(&project, "folder.ron", &[]), &["folder.ron"]);
+    assert_has(&capture_fault(&project, "./scenes", &[]), &["./scenes"]);
+}
+
+#[test]
+fn cli_malformed_scene_files_name_the_place() {
+    let project = Project::new();
+    project.write("broken.ron", "(\n    schema: \"praxis.scene/1\",\n    nodes: [(]\n)");
+    assert_has(&capture_fault(&project, "broken.ron", &[]), &["broken.ron:3:14: "]);
+    project.write("unknown.ron", "(\n    schema: \"praxis.scene/1\",\n    noods: [],\n    nodes: [],\n)");
+    assert_has(&capture_fault(&project, "unknown.ron", &[]), &["unknown.ron:3:", "noods", "nodes"]);
+    project.write("later.ron", "(\n    schema: \"praxis.scene/9\",\n    nodes: [],\n)");
+    assert_has(&capture_fault(&project, "later.ron", &[]), &["later.ron:2:", "praxis.scene/9"]);
+    project.write("empty.ron", "");
+    assert_has(&capture_fault(&project, "empty.ron", &[]), &["empty.ron:1:1: "]);
+    std::fs::write(project.file("bytes.ron"), [0xFF, 0xFE, 0x00]).expect("it can be written");
+    assert_has(&capture_fault(&project, "bytes.ron", &[]), &["bytes.ron", "UTF-8"]);
+    let lost = r#"(schema: "praxis.scene/1", models: {"a": (file: "lost.gltf")}, nodes: [(model: "a")])"#;
+    project.write("lost.ron", lost);
+    assert_has(&capture_fault(&project, "lost.ron", &[]), &["lost.ron:1:", "lost.gltf"]);
+}
+
+#[test]
+fn cli_malformed_gltf_files() {
+    let project = Project::new();
+    project.write("cut.gltf", "{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [");
+    assert_has(&capture_fault(&project, "cut.gltf", &[]), &["cut.gltf"]);
+    project.write("short.glb", "glTF\u{2}\0\0\0");
+    assert_has(&capture_fault(&project, "short.glb", &[]), &["short.glb"]);
+    project.write(
+        "dangling.gltf",
+        r#"{"asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 7}]}"#,
+    );
+    assert_has(&capture_fault(&project, "dangling.gltf", &[]), &["dangling.gltf", "/nodes/0/mesh"]);
+}
+
+#[test]
+fn cli_unreadable_images() {
+    let project = Project::new();
+    let gltf = |image: &str| {
+        format!(
+            r#"{{"asset": {{"version": "2.0"}}, "scene": 0, "scenes": [{{"nodes": [0]}}], "nodes": [{{"mesh": 0}}],
+            "meshes": [{{"primitives": [{{"attributes": {{"POSITION": 0}}, "material": 0}}]}}],
+            "accessors": [{{"componentType": 5126, "type": "VEC3", "count": 3, "min": [0,0,0], "max": [0,0,0]}}],
+            "materials": [{{"pbrMetallicRoughness": {{"baseColorTexture": {{"index": 0}}}}}}],
+            "textures": [{{"source": 0}}], "images": [{{"uri": "{image}"}}]}}"#
+        )
+    };
+    project.write("a.gltf", &gltf("noise.png"));
+    project.write("noise.png", "this is no picture");
+    assert_has(&capture_fault(&project, "a.gltf", &[]), &["noise.png", "of no known format"]);
+    project.write("b.gltf", &gltf("gone.png"));
+    assert_has(&capture_fault(&project, "b.gltf", &[]), &["b.gltf", "/images/0", "gone.png"]);
+}
+
+#[test]
+fn cli_unknown_cameras_and_adapters() {
+    let project = Project::new();
+    assert_has(&capture_fault(&project, "box", &["--camera", "fromt"]), &["\"fromt\"", "\"front\""]);
+    assert_has(&capture_fault(&project, "box", &["--adapter", "voodoo 2"]), &["voodoo 2", "there are: "]);
+}
+
+#[test]
+fn cli_without_an_adapter_says_what_to_install() {
+    let project = Project::new();
+    let output = praxis(project.path())
+        .args(["capture", "box", "--quiet", "--out", "x.png"])
+        // The Vulkan loader's list of drivers, under its new and its old name.
+        .env("VK_DRIVER_FILES", "/nonexistent.json")
+        .env("VK_ICD_FILENAMES", "/nonexistent.json")
+        .output()
+        .expect("it starts");
+    assert_has(&fault(&output), &["no GPU adapter found", "mesa-vulkan-drivers"]);
+}
+
+#[test]
+fn cli_pictures_that_cannot_be_written() {
+    let project = Project::new();
+    let missing = capture_fault(&project, "box", &["--out", "none/such/x.png"]);
+    assert_has(&missing, &["can't write none/such/x.png", "make its folder first"]);
+    assert_has(&capture_fault(&project, "box", &["--out", "scenes"]), &["can't write scenes"]);
+    assert_has(
+        &capture_fault(&project, "box", &["--out", "scenes/box.ron/x.png"]),
+        &["can't write scenes/box.ron/x.png"],
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn cli_unwritable_folders() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = Project::new();
+    let folder = project.file("locked");
+    std::fs::create_dir(&folder).expect("it can be made");
+    std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o555)).expect("they can be set");
+    let picture = match std::fs::write(folder.join("probe"), "") {
+        Err(_) => "locked/x.png",
+        // Permissions don't stop root. Nobody can make a file in /proc.
+        Ok(()) => {
+            std::fs::remove_file(folder.join("probe")).expect("it was written");
+            "/proc/x.png"
+        }
+    };
+    assert_has(&capture_fault(&project, "box", &["--out", picture]), &["can't write", picture]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn cli_a_full_disk() {
+    use std::os::unix::fs::FileTypeExt;
+    let project = Project::new();
+    let line = capture_fault(&project, "box", &["--out", "/dev/full"]);
+    assert_has(&line, &["can't write /dev/full", "No space left on device", "free some space"]);
+    // As root, the program could have put its picture in the device's place.
+    let device = std::fs::symlink_metadata("/dev/full").expect("it is there");
+    assert!(device.file_type().is_char_device());
+
+    // A real one, where mounting is allowed, in a mount namespace that ends with the program.
+    let program = assert_cmd::cargo::cargo_bin("praxis");
+    std::fs::create_dir(project.file("small")).expect("it can be made");
+    let script = r#"mount -t tmpfs -o size=4k none small || exit 77
+        "$0" capture box --quiet --size 900x700 --out small/x.png; status=$?
+        [ -z "$(ls -A small)" ] || exit 78
+        exit $status"#;
+    let output = std::process::Command::new("unshare")
+        .args(["--mount", "sh", "-c", script])
+        .arg(program)
+        .current_dir(project.path())
+        .output();
+    match output {
+        Ok(output) if !stderr(&output).contains("denied") && !stderr(&output).contains("not permitted") => {
+            assert_ne!(output.status.code(), Some(78), "something was left behind");
+            assert_has(&fault(&output), &["can't write small/x.png", "No space left on device"]);
+        }
+        _ => println!("no tmpfs can be mounted here: only /dev/full was tried"),
+    }
+}
+
+#[test]
+fn cli_wrong_usage_is_exit_code_2() {
+    let project = Project::new();
+    for arguments in [
+        &["capture"][..],
+        &["capture", "box"],
+        &["capture", "--out", "x.png"],
+        &["capture", "box", "alpha", "--out", "x.png"],
+        &["capture", "box", "--out", "x.png", "--size", "0x0"],
+        &["capture", "box", "--out", "x.png", "--size", "4"],
+        &["capture", "box", "--out", "x.png", "--msaa", "3"],
+        &["capture", "box", "--out", "x.png", "--frame", "-1"],
+        &["capture", "box", "--out", "x.png", "--json"],
+        &["capture", "--check", "--bless"],
+        &["capture", "--check", "--size", "10x10"],
+        &["capture", "--bless", "--msaa", "1"],
+        &["capture", "--bless", "--failed", "x"],
+        &["report", "a", "b"],
+        &["info", "--nothing"],
+        &["bench"],
+    ] {
+        let output = praxis(project.path()).args(arguments).output().expect("it starts");
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+        assert!(!text.is_empty() && !text.contains("panicked") && stdout(&output).is_empty(), "{arguments:?}: {text}");
+    }
+    assert!(!project.file("x.png").exists());
+}
+
+#[test]
+fn cli_a_picture_of_odd_size_is_written_whole() {
+    let project = Project::new();
+    let output = praxis(project.path())
+        .args(["capture", "box", "--size", "37x23", "--out", "x.png"])
+        .output()
+        .expect("it starts");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let picture = image::open(project.file("x.png")).expect("it is a picture").into_rgba8();
+    assert_eq!(picture.dimensions(), (37, 23));
+    let mut colours: Vec<_> = picture.pixels().collect();
+    colours.sort_by_key(|pixel| pixel.0);
+    colours.dedup();
+    assert!(colours.len() > 20, "only {} colours", colours.len());
+}
+
+#[test]
+#[cfg(unix)]
+fn cli_a_closed_stdout_is_no_panic() {
+    use std::process::{Command, Stdio};
+    let project = Project::new();
+    for arguments in [&["info"][..], &["info", "--json"], &["capture", "--help"]] {
+        let mut child = Command::new(assert_cmd::cargo::cargo_bin("praxis"))
+            .args(arguments)
+            .current_dir(project.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        // The reader goes before the first byte.
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("it ends");
+        let text = stderr(&output);
+        assert!(!text.contains("panicked"), "{arguments:?}: {text}");
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{arguments:?}: {:?}, {text}", output.status);
+    }
+}

@@ -1,0 +1,116 @@
+//! `praxis report`: which run, beside what, and how it ends.
+
+use std::time::{Duration, SystemTime};
+
+use praxis::measure::{FrameLog, RunFile, Unit, record_baseline};
+
+use super::{Project, fault, praxis, stderr, stdout};
+
+fn run_of(cpu_frame_ns: u64) -> RunFile {
+    let mut log = FrameLog::with_capacity(10);
+    let line = log.line("cpu_frame", Unit::Nanoseconds);
+    for _ in 0..10 {
+        let frame_idx = log.begin_frame();
+        log.set(line, frame_idx, cpu_frame_ns);
+    }
+    let mut run = RunFile::from_log("box", &log);
+    run.adapter.name = "llvmpipe".into();
+    run.settings.set("msaa", 4);
+    run
+}
+
+impl Project {
+    /// Writes `runs/NAME/run.json`, `age_s` seconds old.
+    fn write_run(&self, name: &str, run: &RunFile, age_s: u64) {
+        let folder = self.file("runs").join(name);
+        std::fs::create_dir_all(&folder).expect("it can be made");
+        let path = folder.join("run.json");
+        run.write(&path).expect("it can be written");
+        let file = std::fs::File::options().write(true).open(path).expect("it was written");
+        file.set_modified(SystemTime::now() - Duration::from_secs(age_s)).expect("times can be set");
+    }
+
+    fn report(&self, arguments: &[&str]) -> std::process::Output {
+        praxis(self.path()).arg("report").args(arguments).output().expect("it starts")
+    }
+}
+
+#[test]
+fn cli_report_takes_the_newest_run() {
+    let project = Project::new();
+    assert_eq!(fault(&project.report(&[])), "there is no run in runs: name one, or measure with `praxis bench town`");
+    project.write_run("z-old", &run_of(1_000_000), 500);
+    project.write_run("a-new", &run_of(2_000_000), 10);
+    std::fs::create_dir(project.file("runs/no-run")).expect("it can be made");
+    let output = project.report(&[]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("2.000 ms") && !stdout(&output).contains("1.000 ms"), "{}", stdout(&output));
+    for named in ["runs/z-old", "runs/z-old/run.json"] {
+        assert!(stdout(&project.report(&[named])).contains("1.000 ms"));
+    }
+}
+
+#[test]
+fn cli_report_stands_beside_the_baseline_of_machine_and_scene() {
+    let project = Project::new();
+    let mut baseline = run_of(2_000_000);
+    baseline.settings.set("msaa", 1);
+    record_baseline(&project.file("baselines"), &baseline).expect("it can be recorded");
+    project.write_run("a", &run_of(3_000_000), 0);
+    let text = stdout(&project.report(&[]));
+    for part in ["+50.0%", "not as the Baseline: settings.msaa is 4, there 1", "median < 6.000 ms: pass"] {
+        assert!(text.contains(part), "{part:?} is missing:\n{text}");
+    }
+    let json: serde_json::Value = serde_json::from_slice(&project.report(&["--json"]).stdout).expect("JSON");
+    assert_eq!(json["comparison"]["lines"][0]["median_delta_percent"], 50.0);
+
+    let mut elsewhere = run_of(3_000_000);
+    elsewhere.adapter.name = "another".into();
+    project.write_run("a", &elsewhere, 0);
+    assert!(!stdout(&project.report(&[])).contains('%'), "another machine has no Baseline here");
+}
+
+#[test]
+fn cli_report_check_ends_in_3_on_a_breach_alone() {
+    let project = Project::new();
+    let code = |run: &RunFile, arguments: &[&str]| {
+        project.write_run("a", run, 0);
+        let output = project.report(arguments);
+        (output.status.code(), stderr(&output))
+    };
+    let (fast, slow) = (run_of(5_900_000), run_of(6_000_000));
+    assert_eq!(code(&fast, &["--check"]), (Some(0), String::new()));
+    assert_eq!(code(&slow, &["--check"]), (Some(3), String::new()));
+    assert_eq!(code(&slow, &["--check", "--json"]), (Some(3), String::new()));
+    assert_eq!(code(&slow, &[]), (Some(0), String::new()));
+
+    let void = RunFile { void_reason: Some("the final frame differs".into()), ..fast.clone() };
+    let (status, text) = code(&void, &["--check"]);
+    assert!(status == Some(1) && text.contains("void (the final frame differs)"), "{text}");
+    let cut = RunFile { complete: false, ..fast.clone() };
+    assert!(code(&cut, &["--check"]).1.contains("interrupted"));
+    let mut nothing = fast;
+    nothing.lines.clear();
+    assert!(code(&nothing, &["--check"]).1.contains("no line with a Budget"));
+}
+
+#[test]
+fn cli_report_of_what_is_no_run() {
+    let project = Project::new();
+    for (text, part) in [
+        ("{\"schema\": \"praxis.run/1\", \"scene\": ", "cut off"),
+        ("", "cut off"),
+        ("{}", "schema none"),
+        ("{\"schema\": \"praxis.run/9\"}", "praxis.run/9"),
+        ("[1]", "schema 1"),
+        ("PNG", "no run file"),
+    ] {
+        project.write("runs/a/run.json", text);
+        let line = fault(&project.report(&["runs/a"]));
+        assert!(line.contains("runs/a/run.json") && line.contains(part), "{text:?}: {line}");
+    }
+    let line = fault(&project.report(&["scenes"]));
+    assert_eq!(line, "scenes is no run folder: it has no run.json; `praxis bench` makes one");
+    let line = fault(&project.report(&["runs/none", "--check"]));
+    assert!(line.contains("runs/none") && line.contains("No such file"), "{line}");
+}

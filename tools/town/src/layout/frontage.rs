@@ -1,0 +1,277 @@
+//! What belongs to houses and streets: doors, awnings, signs, wall lanterns, things by the door, lamp posts, pennants.
+
+use super::buildings::{Footprint, Lot};
+use super::plan::{Kind, PAVING_M, Street, ground_y, streets};
+use crate::catalog::At;
+use crate::math::{PI, atan2};
+use crate::model::furniture::{CABLE_M, CANVASES, LAMP_Y, PENNANTS, SIGNS, cable_dip};
+use crate::model::house::{House, Style};
+use crate::model::house_parts::PAINTS;
+use crate::rng::Rng;
+use crate::scene::{Light, Motion, SceneNode};
+use glam::{Vec2, Vec3};
+
+/// How many lamps the town has.
+pub const N_LAMPS: usize = 200;
+
+/// A warm lamp light.
+pub fn lamp_light() -> Light {
+    Light { color: [1.0, 0.72, 0.38], intensity_cd: 3500.0, range_m: 10.0 }
+}
+
+/// A lamp post in its place.
+pub fn lamp_post(p: Vec3, yaw: f32) -> SceneNode {
+    let light = SceneNode { at: At::new(0.0, LAMP_Y, 0.0), light: Some(lamp_light()), ..SceneNode::default() };
+    SceneNode::model("lamp_post", At::point(p).yaw(yaw)).with(vec![light])
+}
+
+/// Houses with what hangs on them and stands before them.
+pub fn houses(
+    houses: &[House],
+    lots: &[Lot],
+    taken: &[Footprint],
+    n_wall_lamps: usize,
+    shade: Option<&ShadeWall>,
+) -> Vec<SceneNode> {
+    let mut rng = Rng::new(650);
+    let lamp_every = lots.len() as f32 / n_wall_lamps.max(1) as f32;
+    let mut n_lamps = 0;
+    let mut out = Vec::new();
+    for (i, lot) in lots.iter().enumerate() {
+        let house = &houses[lot.house];
+        let mut children = vec![door(house, &mut rng)];
+        if let Some(p) = house.shop_front {
+            let canvas = rng.pick(&CANVASES);
+            let motion =
+                Motion::Swing { axis: Vec3::X, amplitude_deg: 1.6, period_s: rng.range(2.2, 3.6), phase: rng.unit() };
+            let awning = SceneNode::model(format!("awning_{}", &canvas[7..]), At::point(p));
+            children.push(if rng.chance(0.4) { awning.moving(motion) } else { awning });
+            children.push(sign(house, &mut rng));
+        }
+        if n_lamps < n_wall_lamps && i as f32 >= n_lamps as f32 * lamp_every {
+            n_lamps += 1;
+            let light = SceneNode { at: At::new(0.0, 0.42, 0.54), light: Some(lamp_light()), ..SceneNode::default() };
+            children.push(SceneNode::model("lamp_wall", At::point(house.lantern)).with(vec![light]));
+        }
+        by_the_door(house, lot, &mut rng, &mut children);
+        free_sides(house, lot, taken, shade.filter(|s| s.lot == i), &mut rng, &mut children);
+        // Instance tint: sun-bleached, damp, dusty.
+        let t = rng.range(0.86, 1.0);
+        let tint = [t, t * rng.range(0.96, 1.0), t * rng.range(0.92, 1.0)];
+        let k = rng.range(0.985, 1.015);
+        let at = lot.at.scaled(1.0, k, 1.0);
+        out.push(SceneNode::model(house.name.clone(), at).named(format!("lot_{i}")).tinted(tint).with(children));
+    }
+    out
+}
+
+fn door(house: &House, rng: &mut Rng) -> SceneNode {
+    let paint = rng.pick(&PAINTS);
+    let at = At::point(house.door + Vec3::new(0.01, 0.0, 0.0));
+    let node = |at| SceneNode::model(format!("door_{}", &paint[6..]), at);
+    if rng.chance(0.14) {
+        let motion =
+            Motion::Swing { axis: Vec3::Y, amplitude_deg: 26.0, period_s: rng.range(5.0, 11.0), phase: rng.unit() };
+        node(at.yaw(32.0)).moving(motion)
+    } else if rng.chance(0.15) {
+        node(at.yaw(rng.range(10.0, 75.0)))
+    } else {
+        node(at)
+    }
+}
+
+fn sign(house: &House, rng: &mut Rng) -> SceneNode {
+    let motion = Motion::Swing {
+        axis: Vec3::Z,
+        amplitude_deg: rng.range(4.0, 10.0),
+        period_s: rng.range(1.6, 2.6),
+        phase: rng.unit(),
+    };
+    let board = SceneNode::model(format!("sign_{}", rng.pick(&SIGNS)), At::new(0.0, -0.02, 0.60)).moving(motion);
+    SceneNode::model("sign_bracket", At::point(house.sign + Vec3::Y * 0.55)).with(vec![board])
+}
+
+fn by_the_door(house: &House, lot: &Lot, rng: &mut Rng, out: &mut Vec<SceneNode>) {
+    let first = out.len();
+    let side = (house.door.x + 0.5).signum();
+    let free = -side;
+    let x = free * house.width * rng.range(0.22, 0.36);
+    match rng.below(7) {
+        0 => out.push(SceneNode::model("planter", At::new(x, 0.02, 0.55).yaw(rng.range(0.0, 360.0)))),
+        1 => {
+            out.push(SceneNode::model("planter", At::new(x, 0.02, 0.5).size(0.9)));
+            out.push(SceneNode::model("planter", At::new(x + free * 0.9, 0.02, 0.5).yaw(70.0).size(0.75)));
+        }
+        2 => {
+            out.push(SceneNode::model("barrel", At::new(x, 0.02, 0.45).yaw(rng.range(0.0, 90.0))));
+            out.push(SceneNode::model("barrel", At::new(x + 0.7, 0.02, 0.5).yaw(rng.range(0.0, 90.0)).size(0.9)));
+        }
+        3 => {
+            out.push(SceneNode::model("crate", At::new(x, 0.02, 0.4).yaw(rng.range(-8.0, 8.0))));
+            out.push(SceneNode::model("crate", At::new(x + 0.05, 0.44, 0.4).yaw(rng.range(-14.0, 14.0))));
+            out.push(SceneNode::model("crate", At::new(x + 0.8, 0.02, 0.45).yaw(rng.range(-14.0, 14.0))));
+        }
+        4 => out.push(SceneNode::model("bicycle", At::new(x, 0.02, 0.36).yaw(90.0).roll(7.0))),
+        5 if house.shop_front.is_none() => out.push(SceneNode::model("bench", At::new(x, 0.02, 0.45))),
+        _ => {}
+    }
+    // Streets slope: what stands beside the door stands on the ground there.
+    let frame = lot.at.frame();
+    for node in &mut out[first..] {
+        let p = frame.point(node.at.p);
+        node.at.p.y += ground_y(p.x, p.z) + PAVING_M - lot.at.p.y;
+    }
+}
+
+/// Whether a neighbour leaves a side wall free, `out_m` metres away from it.
+fn is_free(house: &House, lot: &Lot, taken: &[Footprint], side: f32, out_m: f32) -> bool {
+    let frame = lot.at.frame();
+    [1.5, house.depth * 0.5, house.depth - 1.5].iter().all(|z| {
+        let p = frame.point(Vec3::new(side * (house.width * 0.5 + out_m), 0.0, -z));
+        !taken.iter().any(|t| t.contains(Vec2::new(p.x, p.z), 0.0))
+    })
+}
+
+/// Ivy or windows on side walls that no neighbour hides.
+fn free_sides(
+    house: &House,
+    lot: &Lot,
+    taken: &[Footprint],
+    shade: Option<&ShadeWall>,
+    rng: &mut Rng,
+    out: &mut Vec<SceneNode>,
+) {
+    for side in [-1.0f32, 1.0] {
+        if !is_free(house, lot, taken, side, 1.2) {
+            continue;
+        }
+        let wall = |y: f32, z: f32| At::new(side * house.width * 0.5, y, z).yaw(side * 90.0);
+        if shade.is_some_and(|s| s.side == side) {
+            out.push(SceneNode::model("ivy_large", wall(-0.15, -house.depth * 0.36)));
+            out.push(SceneNode::model("ivy_small", wall(-0.15, -house.depth * 0.80)));
+            out.push(SceneNode::model("window_flush_stone", wall(4.27, -house.depth * 0.62)));
+            continue;
+        }
+        if rng.chance(0.35) {
+            let name = if rng.chance(0.65) { "ivy_large" } else { "ivy_small" };
+            out.push(SceneNode::model(name, wall(-0.1, -house.depth * rng.range(0.35, 0.65))));
+        } else {
+            let kind = if house.style == Style::Timber { "window_flush_timber" } else { "window_flush_stone" };
+            let n_floors = ((house.eaves_y - 3.4) / 2.75 + 1.2) as usize;
+            let columns: &[f32] = if rng.chance(0.6) { &[0.27, 0.70] } else { &[0.48] };
+            for floor in 0..n_floors {
+                for z in columns {
+                    if rng.chance(0.18) {
+                        continue;
+                    }
+                    let y = if floor == 0 { 1.25 } else { 4.27 + 2.75 * (floor - 1) as f32 };
+                    let name = if rng.chance(0.1) { format!("{kind}_lit") } else { kind.into() };
+                    out.push(SceneNode::model(name, wall(y, -house.depth * z)));
+                }
+            }
+        }
+    }
+}
+
+/// The wall of the `shade` picture: the sun grazes it, and there is room before it.
+pub struct ShadeWall {
+    lot: usize,
+    side: f32,
+    /// Where the camera stands.
+    pub eye: Vec3,
+    /// Where it looks.
+    pub target: Vec3,
+}
+
+/// Finds it.
+pub fn shade_wall(houses: &[House], lots: &[Lot], taken: &[Footprint]) -> Option<ShadeWall> {
+    let sun = Vec2::new(-0.707, 0.707);
+    let mut best: Option<(f32, ShadeWall)> = None;
+    for (i, lot) in lots.iter().enumerate() {
+        let house = &houses[lot.house];
+        let frame = lot.at.frame();
+        for side in [-1.0f32, 1.0] {
+            let normal = frame.linear * Vec3::new(side, 0.0, 0.0);
+            let grazing = Vec2::new(normal.x, normal.z).dot(sun);
+            let is_roomy = [1.2, 3.0, 5.0, 8.0].iter().all(|m| is_free(house, lot, taken, side, *m));
+            if !(0.10..0.42).contains(&grazing) || !is_roomy || house.style == Style::Timber {
+                continue;
+            }
+            // The eye stands on the sun's side of the wall, so that shadows fall away from it.
+            let along = frame.linear * Vec3::Z;
+            let toward_front = if Vec2::new(along.x, along.z).dot(sun) > 0.0 { 1.0 } else { -1.0 };
+            let middle = frame.point(Vec3::new(side * house.width * 0.5, 0.0, -house.depth * 0.45));
+            let mut eye = middle + along * (5.2 * toward_front) + normal * 2.6;
+            eye.y = ground_y(eye.x, eye.z) + 1.7;
+            let target = middle - along * (0.8 * toward_front) + Vec3::Y * 2.3;
+            let score = (grazing - 0.25).abs()
+                + if house.wall == "plaster_white" || house.wall == "plaster_cream" { 0.0 } else { 0.08 };
+            if best.as_ref().is_none_or(|(s, _)| score < *s) {
+                best = Some((score, ShadeWall { lot: i, side, eye, target }));
+            }
+        }
+    }
+    best.map(|(_, wall)| wall)
+}
+
+/// Lamp posts along the streets; `n` at most.
+pub fn street_lamps(n: usize) -> Vec<SceneNode> {
+    let mut out = Vec::new();
+    for street in streets() {
+        let (spacing, reach, offset) = match (street.kind, street.name) {
+            (_, "quay") => (11.0, street.length(), 5.6),
+            (_, "south_quay") => (16.0, street.length(), -2.3),
+            (Kind::Street, _) => (12.0, 122.0, street.half_m + 0.42),
+            (Kind::Lane, _) => (17.0, 100.0, street.half_m - 0.25),
+            (Kind::Track, _) => continue,
+        };
+        let mut s = 7.0;
+        let mut side = 1.0;
+        while s < reach.min(street.length() - 3.0) {
+            let p = street.beside(s, side * offset);
+            let is_on_bridge = p.x.abs() < 6.5 && p.y > 60.0;
+            if !is_on_bridge && out.len() < n {
+                out.push(lamp_post(Vec3::new(p.x, ground_y(p.x, p.y) + PAVING_M, p.y), 0.0));
+            }
+            s += spacing;
+            if street.name != "quay" && street.name != "south_quay" {
+                side = -side;
+            }
+        }
+    }
+    out
+}
+
+/// Cables with pennants over the main streets.
+pub fn pennants() -> Vec<SceneNode> {
+    let mut rng = Rng::new(660);
+    let mut out = Vec::new();
+    for street in streets().iter().filter(|s| s.kind == Kind::Street) {
+        let mut s = 9.0;
+        while s < street.length().min(105.0) {
+            out.push(cable(street, s, &mut rng));
+            s += 13.0;
+        }
+    }
+    out
+}
+
+fn cable(street: &Street, s: f32, rng: &mut Rng) -> SceneNode {
+    let (p, t) = street.at(s);
+    let yaw = atan2(t.x, t.y) * 180.0 / PI;
+    let n = 11;
+    let children = (0..n)
+        .map(|i| {
+            let x = CABLE_M * ((i as f32 + 0.5) / n as f32 - 0.5);
+            let motion = Motion::Swing {
+                axis: Vec3::X,
+                amplitude_deg: rng.range(10.0, 24.0),
+                period_s: rng.range(1.1, 1.9),
+                phase: rng.unit(),
+            };
+            SceneNode::model(PENNANTS[i % 4], At::new(x, -cable_dip(x) - 0.005, 0.0)).moving(motion)
+        })
+        .collect();
+    let y = ground_y(p.x, p.y) + rng.range(5.8, 6.8);
+    SceneNode::model("cable", At::new(p.x, y, p.y).yaw(yaw)).with(children)
+}

@@ -1,1 +1,0 @@
-//! What stands and moves in the streets.
