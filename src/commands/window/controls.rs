@@ -225,6 +225,7 @@ impl Controls {
 
 #[cfg(test)]
 mod tests {
+    use super::super::content::Content;
     use super::*;
     use glam::Vec3;
     use praxis::scene::assets::Aabb;
@@ -236,7 +237,7 @@ mod tests {
             world_from_view: looking_at(Vec3::new(0.0, 0.0, 5.0), Vec3::ZERO),
             projection: Projection::Perspective { fov_y: 0.8, near: 0.1 },
         };
-        ViewerCamera::new(&view, &Aabb { min: Vec3::NEG_ONE, max: Vec3::ONE })
+        ViewerCamera::new(&view, &Content::from_boxes([Aabb { min: Vec3::NEG_ONE, max: Vec3::ONE }]))
     }
 
     fn drag(controls: &mut Controls, button: MouseButton) {

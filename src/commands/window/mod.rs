@@ -3,6 +3,7 @@
 mod app;
 mod camera;
 mod clock;
+mod content;
 mod controls;
 mod overlay;
 mod panels;

@@ -9,7 +9,6 @@ use glam::Vec2;
 use praxis::frames::window::{Drawn, WindowContent, WindowLoop, WindowPacing};
 use praxis::gpu::{Gpu, NoTexture, SurfaceError, WindowSurface};
 use praxis::pacing::{FrameWait, detect_blocking_submit};
-use praxis::scene::assets::Aabb;
 use winit::dpi::{LogicalSize, PhysicalSize};
 use winit::event::{ElementState, MouseScrollDelta, WindowEvent};
 use winit::event_loop::ActiveEventLoop;
@@ -18,6 +17,7 @@ use winit::window::{CursorGrabMode, Window};
 
 use super::camera::ViewerCamera;
 use super::clock::SceneClock;
+use super::content::Content;
 use super::controls::{Command, Controls, Mode};
 use super::overlay::EguiOverlay;
 use crate::cli::WindowArgs;
@@ -60,7 +60,6 @@ pub struct Viewer {
     overlay: EguiOverlay,
     controls: Controls,
     clock: SceneClock,
-    bounds: Aabb,
     /// Over the scene's own camera, once anything moved it.
     camera: Option<ViewerCamera>,
     cameras: Vec<String>,
@@ -118,7 +117,6 @@ impl Viewer {
         let start_camera = cameras.iter().position(|name| name == start).unwrap_or(0);
         window.set_visible(true);
         Ok(Self {
-            bounds: stage.scene.bounds(),
             window,
             session,
             stage,
@@ -283,8 +281,9 @@ impl Viewer {
         if !self.controls.has_moves() {
             return;
         }
-        let camera =
-            self.camera.get_or_insert_with(|| ViewerCamera::new(&self.stage.scene.camera_view(), &self.bounds));
+        let camera = self
+            .camera
+            .get_or_insert_with(|| ViewerCamera::new(&self.stage.scene.camera_view(), &Content::of(&self.stage.scene)));
         if self.controls.apply(camera, elapsed_s, self.frames.surface().size_px()[1] as f32) {
             self.overlay.panels.notice(format!("{:.2} m/s", camera.speed()));
         }
