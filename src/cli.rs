@@ -51,7 +51,7 @@ pub struct WindowArgs {
 /// What every command that draws takes.
 #[derive(Args, Clone, Debug)]
 pub struct RenderArgs {
-    /// Size of the picture in pixels [default: 2560x1440, on a software adapter 640x360]
+    /// Size of the picture in pixels [default: 2560x1440, the window 1280x720; on a software adapter 640x360]
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size)]
     pub size: Option<[u32; 2]>,
     /// Samples per pixel: 1 or 4
