@@ -110,7 +110,7 @@ pub const MATERIALS: &[Material] = &[
     set("grass", "grass", 3.0, WHITE),
     set("fields", "fields", 320.0, WHITE),
     set("water", "water", 8.0, WHITE),
-    wood("timber", "timber", 1.2, WHITE),
+    wood("timber", "timber", 1.2, [0.78, 0.76, 0.74]),
     wood("timber_grey", "timber", 1.2, [1.9, 2.0, 2.1]),
     wood("planks", "planks", 1.28, WHITE),
     wood("planks_dark", "planks", 1.28, [0.55, 0.50, 0.46]),

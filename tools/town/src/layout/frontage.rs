@@ -16,7 +16,7 @@ pub const N_LAMPS: usize = 200;
 
 /// A warm lamp light.
 pub fn lamp_light() -> Light {
-    Light { color: [1.0, 0.72, 0.38], intensity_cd: 1400.0, range_m: 10.0 }
+    Light { color: [1.0, 0.72, 0.38], intensity_cd: 3500.0, range_m: 10.0 }
 }
 
 /// A lamp post in its place.
@@ -149,7 +149,7 @@ fn free_sides(
         if shade.is_some_and(|s| s.side == side) {
             out.push(SceneNode::model("ivy_large", wall(-0.15, -house.depth * 0.36)));
             out.push(SceneNode::model("ivy_small", wall(-0.15, -house.depth * 0.80)));
-            out.push(SceneNode::model("window_flush_stone", wall(1.35, -house.depth * 0.62)));
+            out.push(SceneNode::model("window_flush_stone", wall(4.27, -house.depth * 0.62)));
             continue;
         }
         if rng.chance(0.35) {

@@ -110,10 +110,12 @@ fn strip(
     b.grid(mat, n_across, n, |i, j| {
         let (s, t) = (lerp(span.0, span.1, j as f32 / n as f32), i as f32 / n_across as f32);
         let offset = lerp(edge[0].0, edge[1].0, t);
+        // Along the surface, so that steep strips are not stretched.
+        let across_m = edge[0].0 + t * Vec2::new(edge[1].0 - edge[0].0, edge[1].1 - edge[0].1).length();
         let p = street.beside(s, offset);
         let y = ground_y(p.x, p.y) + lerp(edge[0].1, edge[1].1, t);
         let wear = 0.9 + 0.2 * (fbm(p.x / 256.0 + 0.5, p.y / 256.0 + 0.5, (40, 40), 3, 521) - 0.5);
-        (Vec3::new(p.x, y, p.y), Vec2::new(offset, -s), (lerp(ao[0], ao[1], t) * wear).min(1.0))
+        (Vec3::new(p.x, y, p.y), Vec2::new(across_m, -s), (lerp(ao[0], ao[1], t) * wear).min(1.0))
     });
 }
 

@@ -34,8 +34,9 @@ pub fn ground_y(x: f32, z: f32) -> f32 {
     let river = smoothstep(24.0, 90.0, (z - river_z(x)).abs());
     let u = |v: f32| v / 4096.0 + 0.5;
     let swell = (fbm(u(x), u(z), (24, 24), 4, 501) - 0.5) * 16.0 * smoothstep(120.0, 260.0, away) * river;
+    let valley = smoothstep(60.0, 460.0, (z - river_z(x)).abs());
     let ring = smoothstep(280.0, 1150.0, away) * (22.0 + 130.0 * fbm(u(x), u(z), (9, 9), 5, 502));
-    south + north + slope + mill_hill + south_bank + swell + ring * lerp(0.25, 1.0, river)
+    south + north + slope + mill_hill + south_bank + swell + ring * lerp(0.12, 1.0, valley)
 }
 
 /// The ground with the river's bed cut in.

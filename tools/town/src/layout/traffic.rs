@@ -62,12 +62,13 @@ pub fn standing_person(at: At, rng: &mut Rng) -> SceneNode {
     figure(root, f.name, None, rng)
 }
 
-fn walker(path: &str, length_m: f32, rng: &mut Rng) -> SceneNode {
-    let f = rng.pick(&FIGURES);
+fn walker(path: &str, gap_m: f32, place: usize, rng: &mut Rng) -> SceneNode {
+    // Neighbours on a walk are dressed differently.
+    let f = FIGURES[(place * 3 + path.len()) % FIGURES.len()];
     let speed_mps = rng.range(1.05, 1.5);
     let root = SceneNode {
         at: At::new(rng.range(-0.45, 0.45), 0.0, 0.0).size(size(rng)),
-        motion: Some(Motion::Follow { path: path.into(), speed_mps, offset_m: rng.range(0.0, length_m) }),
+        motion: Some(Motion::Follow { path: path.into(), speed_mps, offset_m: gap_m * (place as f32 + rng.range(-0.3, 0.3)) }),
         ..SceneNode::default()
     };
     figure(root, f.name, Some(1.42 / speed_mps), rng)
@@ -167,7 +168,7 @@ fn add_walk(
     rng: &mut Rng,
 ) {
     let total = length(&points, true);
-    let group = (0..n).map(|_| walker(name, total, rng)).collect();
+    let group = (0..n).map(|i| walker(name, total / n as f32, i, rng)).collect();
     paths.push(Path { name: name.into(), is_closed: true, points });
     people.push(SceneNode::group(format!("{name}_people"), At::default(), group));
 }

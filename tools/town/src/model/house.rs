@@ -430,7 +430,7 @@ fn gables(b: &mut Builder, f: &mut Facade, roof: &Roof) {
         let is_front = spec.is_gable_front && side < 0.0;
         let mat = if spec.style == Style::Timber && !is_front { "plaster_white" } else { spec.wall };
         let mut opening = None;
-        if spec.is_gable_front && ridge - roof.eaves_y > 2.4 {
+        if ridge - roof.eaves_y > 2.4 && (spec.is_gable_front || f.rng.chance(0.7)) {
             let (w, h) = Window::Small.size();
             let y = roof.eaves_y + 0.45;
             opening = Some(Opening { x: -w / 2.0, y, w, h });

@@ -114,7 +114,7 @@ fn leaf_card(b: &mut Builder, mat: &'static str, center: Vec3, right: Vec3, up: 
     // The front faces outwards, so that whoever looks at the crown from outside sees the normals as they are meant.
     let right = if right.cross(up).dot(out) < 0.0 { -right } else { right };
     let face = right.cross(up).normalize_or(Vec3::Y);
-    let n = (out * 0.75 + face * 0.35).normalize_or(Vec3::Y);
+    let n = (out * 0.9 + face * 0.22).normalize_or(Vec3::Y);
     let corner = |s: f32, t: f32| Vertex {
         p: center + right * s + up * t,
         n: (n + (right * s + up * t) * 0.25).normalize_or(n),

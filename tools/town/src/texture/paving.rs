@@ -79,13 +79,13 @@ pub fn flagstone(u: f32, v: f32) -> Texel {
     let grain = fbm(u, v, (170, 170), 2, 98);
     let cloud = fbm(u, v, (9, 9), 4, 99);
     let riven = fbm(u, v, (22, 30), 3, 100 + (tone * 8.0) as u32);
-    let mut albedo = mix([0.27, 0.25, 0.22], [0.42, 0.385, 0.32], 0.7 * tone + 0.3 * cloud);
+    let mut albedo = mix([0.19, 0.175, 0.155], [0.37, 0.335, 0.275], 0.75 * tone + 0.25 * cloud);
     if hash_unit(c + 10 * part, r, 101) > 0.75 {
-        albedo = mix(albedo, [0.36, 0.29, 0.24], 0.7);
+        albedo = mix(albedo, [0.30, 0.225, 0.175], 0.75);
     }
     albedo = scale3(albedo, 0.78 + 0.22 * grain + 0.22 * riven);
-    albedo = mix(albedo, [0.20, 0.19, 0.17], 0.35 * smoothstep(0.55, 0.8, fbm(u, v, (6, 6), 4, 102)));
-    let bed = mix([0.19, 0.17, 0.135], [0.14, 0.15, 0.08], smoothstep(0.5, 0.65, cloud));
+    albedo = mix(albedo, [0.13, 0.125, 0.115], 0.5 * smoothstep(0.5, 0.75, fbm(u, v, (6, 6), 4, 102)));
+    let bed = mix([0.13, 0.115, 0.09], [0.09, 0.105, 0.05], smoothstep(0.5, 0.65, cloud));
     Texel {
         albedo: mix(scale3(bed, 0.75 + 0.4 * grain), albedo, face),
         height_m: 0.012 * face + 0.005 * (tone - 0.5) * face + 0.004 * riven * face + 0.001 * grain,
