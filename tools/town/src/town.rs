@@ -1,12 +1,12 @@
 //! Puts everything together: the catalogue of models and the scene.
 
 use crate::catalog::{At, Catalog, File};
-use crate::layout::buildings::{self, Footprint, Lot};
+use crate::layout::buildings::{self, Fabric, Footprint, Lot};
 use crate::layout::landmarks::{WATERMILL_X, WINDMILL};
 use crate::layout::plan::{BANKS, PAVING_M, ground_y};
 use crate::layout::{cameras, frontage, ground, landmarks, nature, square, traffic};
 use crate::model::house_parts::Parts;
-use crate::model::{bridge, church, furniture, market, mills, people, trees, vehicles};
+use crate::model::{bridge, church, furniture, market, mills, people, trees, vehicles, yard};
 use crate::scene::{Camera, Scene, SceneNode};
 use glam::{Vec2, Vec3};
 
@@ -36,6 +36,7 @@ fn build_with_footprints() -> (Catalog, Scene, Vec<(Footprint, f32)>) {
     market::build(&mut street_file);
     people::build(&mut street_file);
     vehicles::build(&mut street_file);
+    yard::build(&mut street_file);
 
     let mut nature_file = File::new("nature");
     trees::build(&mut nature_file);
@@ -45,9 +46,10 @@ fn build_with_footprints() -> (Catalog, Scene, Vec<(Footprint, f32)>) {
         Footprint::new(Vec2::new(WATERMILL_X, BANKS.1 + 5.5), Vec2::new(6.0, 6.0), 0.0),
         Footprint::new(Vec2::new(WINDMILL.0, WINDMILL.1), Vec2::new(7.0, 7.0), 0.0),
     ];
-    let (mut lots, mut taken) = buildings::lots(&houses, &reserved);
+    let Fabric { mut lots, gates, mut taken } = buildings::fabric(&houses, &reserved);
     watermill(&houses, &mut lots, &mut taken);
 
+    scene.nodes.push(group("gateways", frontage::gateways(&gates)));
     let mut lamps = frontage::street_lamps(150);
     let in_square = square::build();
     let n_square = in_square.iter().filter(|n| n.model == "lamp_post").count();
@@ -60,6 +62,7 @@ fn build_with_footprints() -> (Catalog, Scene, Vec<(Footprint, f32)>) {
     scene.nodes.push(group("square", in_square));
     lamps.truncate(frontage::N_LAMPS);
     scene.nodes.push(group("lamps", lamps));
+    scene.nodes.push(group("talkers", frontage::talkers()));
     scene.nodes.push(group("pennants", frontage::pennants()));
     scene.nodes.push(group("landmarks", landmarks::build()));
     scene.nodes.push(group("plants", nature::build(&taken)));

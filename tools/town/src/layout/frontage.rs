@@ -214,6 +214,63 @@ pub fn shade_wall(houses: &[House], lots: &[Lot], taken: &[Footprint]) -> Option
     best.map(|(_, wall)| wall)
 }
 
+/// Gateways with their leaves, some of which swing.
+pub fn gateways(gates: &[At]) -> Vec<SceneNode> {
+    let mut rng = Rng::new(655);
+    let mut out = Vec::new();
+    for (i, at) in gates.iter().enumerate() {
+        let mut leaves = Vec::new();
+        for side in [-1.0f32, 1.0] {
+            // Hung at the jambs, opening into the yard.
+            let hinge = At::new(side * 1.22, 0.0, -0.35).scaled(-side, 1.0, 1.0);
+            let open = -side * rng.range(35.0, 80.0);
+            let leaf = SceneNode::model("gate_leaf", hinge.yaw(open));
+            leaves.push(if i % 3 == 0 {
+                leaf.moving(Motion::Swing {
+                    axis: Vec3::Y,
+                    amplitude_deg: 9.0,
+                    period_s: rng.range(4.0, 7.0),
+                    phase: rng.unit(),
+                })
+            } else {
+                leaf
+            });
+        }
+        let model = if i % 2 == 0 { "gateway_stone" } else { "gateway_plaster" };
+        out.push(SceneNode::model(model, *at).with(leaves));
+    }
+    out
+}
+
+/// People who have stopped to talk on the pavements.
+pub fn talkers() -> Vec<SceneNode> {
+    let mut rng = Rng::new(656);
+    let mut out = Vec::new();
+    for street in streets().iter().filter(|s| s.kind == Kind::Street) {
+        let mut s = 5.0;
+        let mut side = 1.0;
+        while s < street.length().min(110.0) {
+            let offset = side * (street.half_m + rng.range(0.6, 1.0));
+            let p = street.beside(s, offset);
+            let y = ground_y(p.x, p.y) + PAVING_M + 0.01;
+            let yaw = rng.range(0.0, 360.0);
+            for turn in [0.0, 180.0] {
+                // Each stands 45 cm behind the point they talk over, and looks at it.
+                let at = At::new(p.x, y, p.y).yaw(yaw + turn + rng.range(-12.0, 12.0));
+                let stand = at.frame().point(Vec3::new(0.0, 0.0, 0.45));
+                let ground = ground_y(stand.x, stand.z) + PAVING_M + 0.01;
+                out.push(super::traffic::standing_person(
+                    At { p: Vec3::new(stand.x, ground, stand.z), ..at },
+                    &mut rng,
+                ));
+            }
+            s += rng.range(14.0, 22.0);
+            side = -side;
+        }
+    }
+    out
+}
+
 /// Lamp posts along the streets; `n` at most.
 pub fn street_lamps(n: usize) -> Vec<SceneNode> {
     let mut out = Vec::new();

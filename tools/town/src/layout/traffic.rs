@@ -68,7 +68,11 @@ fn walker(path: &str, gap_m: f32, place: usize, rng: &mut Rng) -> SceneNode {
     let speed_mps = rng.range(1.05, 1.5);
     let root = SceneNode {
         at: At::new(rng.range(-0.45, 0.45), 0.0, 0.0).size(size(rng)),
-        motion: Some(Motion::Follow { path: path.into(), speed_mps, offset_m: gap_m * (place as f32 + rng.range(-0.3, 0.3)) }),
+        motion: Some(Motion::Follow {
+            path: path.into(),
+            speed_mps,
+            offset_m: gap_m * (place as f32 + rng.range(-0.3, 0.3)),
+        }),
         ..SceneNode::default()
     };
     figure(root, f.name, Some(1.42 / speed_mps), rng)

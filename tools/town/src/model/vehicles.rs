@@ -234,7 +234,6 @@ fn bird_body(mat: &'static str) -> Builder {
     let mut b = Builder::default();
     b.ellipsoid(mat, Vec3::ZERO, p(0.055, 0.055, 0.17), 8, 6);
     b.ellipsoid(mat, p(0.0, 0.03, -0.17), p(0.038, 0.04, 0.055), 8, 6);
-    b.lathe("orange", &[(0.0, 0.0), (0.0, 0.0)], 3);
     b.within(Frame::at(0.0, 0.03, -0.21).pitch(-90.0), |b| b.lathe("orange", &[(0.012, 0.0), (0.0, 0.05)], 5));
     b.polygon(mat, &[p(-0.05, 0.0, 0.12), p(-0.09, 0.0, 0.32), p(0.09, 0.0, 0.32), p(0.05, 0.0, 0.12)]);
     b.polygon(mat, &[p(0.05, -0.005, 0.12), p(0.09, -0.005, 0.32), p(-0.09, -0.005, 0.32), p(-0.05, -0.005, 0.12)]);
