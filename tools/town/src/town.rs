@@ -41,7 +41,10 @@ fn build_with_footprints() -> (Catalog, Scene, Vec<(Footprint, f32)>) {
     let mut nature_file = File::new("nature");
     trees::build(&mut nature_file);
 
+    let shade_lot = frontage::shade_lot(&houses);
+    let shade_at = shade_lot.at.p;
     let reserved = [
+        Footprint::new(Vec2::new(shade_at.x + 3.0, shade_at.z), Vec2::new(11.0, 11.0), -60.0),
         Footprint::new(Vec2::new(0.0, -46.0), Vec2::new(17.4, 22.4), 0.0),
         Footprint::new(Vec2::new(WATERMILL_X, BANKS.1 + 5.5), Vec2::new(6.0, 6.0), 0.0),
         Footprint::new(Vec2::new(WINDMILL.0, WINDMILL.1), Vec2::new(7.0, 7.0), 0.0),
@@ -54,11 +57,11 @@ fn build_with_footprints() -> (Catalog, Scene, Vec<(Footprint, f32)>) {
     let in_square = square::build();
     let n_square = in_square.iter().filter(|n| n.model == "lamp_post").count();
     let n_walls = frontage::N_LAMPS.saturating_sub(lamps.len() + n_square);
-    let shade = frontage::shade_wall(&houses, &lots, &taken);
-    if let Some(wall) = &shade {
-        scene.cameras.push(("shade", Camera::Still { position: wall.eye, target: wall.target, fov_y_deg: 45.0 }));
-    }
-    scene.nodes.push(group("houses", frontage::houses(&houses, &lots, &taken, n_walls, shade.as_ref())));
+    lots.push(shade_lot);
+    let shade = frontage::shade_wall(&houses, &lots[lots.len() - 1], lots.len() - 1);
+    scene.cameras.push(("shade", Camera::Still { position: shade.eye, target: shade.target, fov_y_deg: 45.0 }));
+    scene.nodes.push(group("by_the_shade_wall", nature::shade_garden(&shade)));
+    scene.nodes.push(group("houses", frontage::houses(&houses, &lots, &taken, n_walls, &shade)));
     scene.nodes.push(group("square", in_square));
     lamps.truncate(frontage::N_LAMPS);
     scene.nodes.push(group("lamps", lamps));

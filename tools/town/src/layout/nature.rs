@@ -1,6 +1,7 @@
 //! Trees, hedges, fences, tufts: avenue, gardens, churchyard, banks, fields.
 
 use super::buildings::Footprint;
+use super::frontage::ShadeWall;
 use super::landmarks::{CHURCH_Z, WINDMILL};
 use super::plan::{BANKS, PAVING_M, SQUARE, Street, ground_y, river_z, streets};
 use crate::catalog::At;
@@ -86,6 +87,28 @@ fn gardens(land: &Land) -> Vec<SceneNode> {
     out
 }
 
+/// What grows and stands by the wall of the `shade` picture.
+pub fn shade_garden(wall: &ShadeWall) -> Vec<SceneNode> {
+    let mut rng = Rng::new(715);
+    let mut out = vec![tree("apple", wall.tree.x, wall.tree.z, 0.0, &mut rng)];
+    let (dx, dz) = (wall.target.x - wall.eye.x, wall.target.z - wall.eye.z);
+    let at = |t: f32, right: f32| {
+        let reach = (dx * dx + dz * dz).sqrt();
+        let (fx, fz) = (dx / reach, dz / reach);
+        let (x, z) = (wall.eye.x + fx * t - fz * right, wall.eye.z + fz * t + fx * right);
+        At::new(x, ground_y(x, z), z)
+    };
+    for (t, right) in [(4.6, 0.2), (6.0, 1.4), (5.2, 2.3), (8.5, 0.9), (10.5, 2.6), (7.4, 3.3), (12.0, 0.6), (9.6, 4.6)]
+    {
+        let name = rng.pick(&["tufts_flowers", "tufts_grass"]);
+        out.push(tinted(SceneNode::model(name, at(t, right).yaw(rng.range(0.0, 360.0))), &mut rng));
+    }
+    out.push(SceneNode::model("bench", at(9.0, 1.9).yaw(-150.0)));
+    out.push(tree("lime", at(24.0, 9.0).p.x, at(24.0, 9.0).p.z, 0.0, &mut rng));
+    out.push(tree("apple", at(15.0, 6.5).p.x, at(15.0, 6.5).p.z, 0.0, &mut rng));
+    out
+}
+
 /// A wall, hedges, old trees and long grass about the church.
 fn churchyard() -> Vec<SceneNode> {
     let mut rng = Rng::new(712);
@@ -95,12 +118,12 @@ fn churchyard() -> Vec<SceneNode> {
     for i in 0..n {
         let z = z0 + (z1 - z0) * (i as f32 + 0.5) / n as f32;
         for x in [-x1, x1] {
-            out.push(SceneNode::model("garden_wall", At::new(x, ground_y(x, z), z).yaw(90.0)));
+            out.push(SceneNode::model("garden_wall", At::new(x, ground_y(x, z), z).yaw(90.0).scaled(1.03, 1.0, 1.0)));
         }
     }
     for i in 0..11 {
         let x = -15.5 + 3.1 * i as f32;
-        out.push(SceneNode::model("garden_wall", At::new(x, ground_y(x, z1), z1)));
+        out.push(SceneNode::model("garden_wall", At::new(x, ground_y(x, z1), z1).scaled(1.025, 1.0, 1.0)));
     }
     for side in [-1.0, 1.0] {
         for i in 0..3 {

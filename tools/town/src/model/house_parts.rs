@@ -243,10 +243,11 @@ fn window_box() -> Builder {
     b
 }
 
-/// An upright alpha card, centred, standing on y = 0; its normals lean up so that light falls on it softly.
+/// An upright alpha card, centred, standing on y = 0. Its normals lean up so that light falls on it softly, on both sides, which
+/// is why it has two faces of its own instead of one that is drawn from both sides with its normal turned down.
 pub fn card(b: &mut Builder, mat: &'static str, width: f32, height: f32, foot_ao: f32) {
     use crate::mesh::Vertex;
-    let n = Vec3::new(0.0, 0.8, 0.6);
+    let n = Vec3::new(0.0, 0.97, 0.24);
     let w = width * 0.5;
     let corner =
         |x: f32, y: f32, u: f32, v: f32, ao: f32| Vertex { p: Vec3::new(x, y, 0.0), n, uv_m: Vec2::new(u, v), ao };
@@ -260,7 +261,7 @@ pub fn card(b: &mut Builder, mat: &'static str, width: f32, height: f32, foot_ao
             corner(w, height, 1.0, 0.0, 1.0),
             corner(-w, height, 0.0, 0.0, 1.0),
         ],
-        &[[0, 1, 2], [0, 2, 3]],
+        &[[0, 1, 2], [0, 2, 3], [0, 2, 1], [0, 3, 2]],
     );
     b.uv_offset = off;
 }
