@@ -68,14 +68,20 @@ fn gardens(land: &Land) -> Vec<SceneNode> {
     let mut rng = Rng::new(711);
     let mut out = Vec::new();
     let mut trunks: Vec<Vec2> = Vec::new();
+    let mut beds: Vec<Vec2> = Vec::new();
     for _ in 0..2600 {
         let p = Vec2::new(rng.range(-125.0, 125.0), rng.range(-115.0, 60.0));
-        let is_close = trunks.iter().any(|t| (*t - p).length() < 5.0);
-        if trunks.len() < 120 && !is_close && land.is_free(p, 2.4) && p.length() < 128.0 {
+        let is_close = trunks.iter().any(|t| (*t - p).length() < 5.0) || beds.iter().any(|b| (*b - p).length() < 3.4);
+        if trunks.len() < 165 && !is_close && land.is_free(p, 2.4) && p.length() < 128.0 {
             trunks.push(p);
             let kind = rng.pick(&["apple", "apple", "lime", "maple", "oak", "poplar"]);
             out.push(tree(kind, p.x, p.y, 0.0, &mut rng));
-        } else if land.is_free(p, 0.9) && out.len() < 420 {
+        } else if beds.len() < 44 && land.is_free(p, 2.8) && !is_close && !beds.iter().any(|b| (*b - p).length() < 5.6)
+        {
+            beds.push(p);
+            let yaw = 15.0 * rng.range(-2.0, 2.0) + if p.x < 0.0 { 0.0 } else { 90.0 };
+            out.push(SceneNode::model("vegetable_bed", At::new(p.x, ground_y(p.x, p.y) + 0.04, p.y).yaw(yaw)));
+        } else if land.is_free(p, 0.9) && out.len() < 560 {
             let y = ground_y(p.x, p.y) - 0.03;
             let name = rng.pick(&["bush", "tufts_flowers", "tufts_grass", "tufts_grass"]);
             out.push(tinted(

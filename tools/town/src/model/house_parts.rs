@@ -324,7 +324,7 @@ pub fn door_leaf(paint: &'static str) -> Builder {
 /// An awning hinged at its upper edge (the origin), 2.6 m wide, reaching 1.3 m out.
 pub fn awning(canvas: &'static str) -> Builder {
     let mut b = Builder::default();
-    let (w, reach, drop) = (2.7, 1.3, 0.62);
+    let (w, reach, drop) = (2.7, 1.2, 0.44);
     let n = 12;
     b.grid(canvas, n, 4, |i, j| {
         let (s, t) = (i as f32 / n as f32, 1.0 - j as f32 / 4.0);
