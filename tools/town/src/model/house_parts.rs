@@ -283,15 +283,13 @@ fn chimney(mat: &'static str, n_pots: usize) -> Builder {
                 "terracotta",
                 &[
                     (0.12, 0.0),
-                    (0.10, 0.05),
                     (0.095, tall - 0.06),
                     (0.12, tall - 0.05),
                     (0.12, tall),
                     (0.085, tall),
-                    (0.08, tall - 0.2),
-                    (0.0, tall - 0.2),
+                    (0.0, tall - 0.16),
                 ],
-                10,
+                8,
             );
         });
     }

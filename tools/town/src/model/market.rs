@@ -42,8 +42,8 @@ fn vegetable_bed() -> Builder {
         b.block("timber_grey", p(s * w - 0.03, -0.5, -d), p(s * w + 0.03, 0.14, d), 0.0, skip::BOTTOM);
         b.block("timber_grey", p(-w, -0.5, s * d - 0.03), p(w, 0.14, s * d + 0.03), 0.0, skip::BOTTOM);
     }
-    b.grid("soil", 8, 12, |i, j| {
-        let (x, z) = (w * (i as f32 / 4.0 - 1.0), d * (1.0 - j as f32 / 6.0));
+    b.grid("soil", 8, 2, |i, j| {
+        let (x, z) = (w * (i as f32 / 4.0 - 1.0), d * (1.0 - j as f32));
         let ridge = if i % 2 == 1 { 0.05 } else { 0.0 };
         (p(x, 0.07 + ridge, z), Vec2::new(x, z), 0.95)
     });
@@ -59,10 +59,10 @@ fn vegetable_bed() -> Builder {
                 }
             } else {
                 let r = rng.range(0.12, 0.17);
-                b.ellipsoid("cabbage", p(x, 0.10 + 0.7 * r, z), p(r, 0.8 * r, r), 7, 5);
+                b.ellipsoid("cabbage", p(x, 0.10 + 0.7 * r, z), p(r, 0.8 * r, r), 6, 4);
                 b.within(Frame::at(x, 0.07, z).yaw(33.0 * k as f32), |b| {
-                    b.lathe("cabbage", &[(0.0, 0.02), (r * 1.2, 0.05), (r * 1.75, 0.13)], 7);
-                    b.lathe("cabbage", &[(r * 1.75, 0.13), (r * 1.2, 0.06), (0.0, 0.03)], 7);
+                    b.lathe("cabbage", &[(0.0, 0.02), (r * 1.2, 0.05), (r * 1.75, 0.13)], 6);
+                    b.lathe("cabbage", &[(r * 1.75, 0.13), (r * 1.2, 0.06), (0.0, 0.03)], 6);
                 });
             }
         }
