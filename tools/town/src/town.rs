@@ -167,4 +167,16 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn committed_scene_and_meshes_are_what_the_generator_makes() {
+        let (catalog, scene) = build();
+        let read = |path: &str| std::fs::read(crate::root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"));
+        let text = scene.to_ron(&catalog).unwrap();
+        assert!(read("scenes/town.ron") == text.as_bytes(), "scenes/town.ron: run `cargo run -p praxis-town`");
+        for file in catalog.files.iter().flat_map(|f| crate::gltf::write(f).unwrap()) {
+            let path = format!("assets/town/{}", file.path);
+            assert!(read(&path) == file.bytes, "{path}: run `cargo run -p praxis-town`");
+        }
+    }
 }
