@@ -1,6 +1,7 @@
 //! What belongs to houses and streets: doors, awnings, signs, wall lanterns, things by the door, lamp posts, pennants.
 
 use super::buildings::{Footprint, Lot};
+use super::landmarks::WATERMILL_X;
 use super::plan::{Kind, PAVING_M, Street, ground_y, streets};
 use crate::catalog::At;
 use crate::math::{PI, atan2};
@@ -292,7 +293,8 @@ pub fn street_lamps(n: usize) -> Vec<SceneNode> {
         while s < reach.min(street.length() - 3.0) {
             let p = street.beside(s, side * offset);
             let is_on_bridge = p.x.abs() < 6.5 && p.y > 60.0;
-            if !is_on_bridge && out.len() < n {
+            let is_in_mill = (p.x - WATERMILL_X).abs() < 7.0 && p.y > 90.0;
+            if !is_on_bridge && !is_in_mill && out.len() < n {
                 out.push(lamp_post(Vec3::new(p.x, ground_y(p.x, p.y) + PAVING_M, p.y), 0.0));
             }
             s += spacing;
