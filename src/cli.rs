@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use praxis::pacing::FrameWait;
-use praxis::render::Tonemap;
+use praxis::render::{RayBackend, RayMode, Tonemap};
 
 /// A wgpu renderer whose numbers can be trusted.
 #[derive(Parser, Debug)]
@@ -64,6 +64,12 @@ pub struct RenderArgs {
     /// Exposure in EV at ISO 100, instead of the scene's
     #[arg(long, value_name = "EV100", allow_negative_numbers = true, value_parser = parse_ev)]
     pub exposure: Option<f32>,
+    /// Rays towards the sun: none, one per surface of a pixel, or more along the edges of shadows
+    #[arg(long, value_enum, default_value_t = RaysArg::Edge)]
+    pub rays: RaysArg,
+    /// What traces rays: our own BVH, or what suits the adapter
+    #[arg(long, value_enum, default_value_t = RayBackendArg::Auto)]
+    pub ray_backend: RayBackendArg,
     /// Part of an adapter's name (see `praxis info`)
     #[arg(long, value_name = "NAME")]
     pub adapter: Option<String>,
@@ -176,6 +182,40 @@ impl std::fmt::Display for TonemapArg {
             Self::Neutral => "neutral",
             Self::None => "none",
         })
+    }
+}
+
+/// `--rays`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RaysArg {
+    Off,
+    Hard,
+    Edge,
+}
+
+impl From<RaysArg> for RayMode {
+    fn from(rays: RaysArg) -> Self {
+        match rays {
+            RaysArg::Off => Self::Off,
+            RaysArg::Hard => Self::Hard,
+            RaysArg::Edge => Self::Edge,
+        }
+    }
+}
+
+/// `--ray-backend`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RayBackendArg {
+    Auto,
+    Bvh,
+}
+
+impl From<RayBackendArg> for Option<RayBackend> {
+    fn from(backend: RayBackendArg) -> Self {
+        match backend {
+            RayBackendArg::Auto => None,
+            RayBackendArg::Bvh => Some(RayBackend::Bvh),
+        }
     }
 }
 

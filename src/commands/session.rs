@@ -86,9 +86,14 @@ impl Session {
             n_samples: self.args.msaa,
             tonemap: self.args.tonemap.into(),
             exposure_ev100: self.args.exposure,
+            rays: self.args.rays.into(),
+            ray_backend: self.args.ray_backend.into(),
             n_frames_in_flight: self.args.frames_in_flight as usize,
         };
         let renderer = Renderer::new(&self.gpu, &mut scene, &options)?;
+        for warning in renderer.warnings() {
+            terminal::note(self.args.quiet, &format!("warning: {warning}"));
+        }
         self.gpu.check_errors()?;
         Ok(Stage { scene, renderer, options })
     }
