@@ -66,6 +66,12 @@ pub struct RenderArgs {
     /// Exposure in EV at ISO 100, instead of the scene's
     #[arg(long, value_name = "EV100", allow_negative_numbers = true, value_parser = parse_ev)]
     pub exposure: Option<f32>,
+    /// Rays towards the sun: none, one per surface of a pixel, or more along the edges of shadows
+    #[arg(long, value_enum, default_value_t = RaysArg::Edge)]
+    pub rays: RaysArg,
+    /// What traces rays: our own BVH, or what suits the adapter
+    #[arg(long, value_enum, default_value_t = RayBackendArg::Auto)]
+    pub ray_backend: RayBackendArg,
     /// Part of an adapter's name (see `praxis info`)
     #[arg(long, value_name = "NAME")]
     pub adapter: Option<String>,
@@ -176,6 +182,21 @@ impl std::fmt::Display for TonemapArg {
             Self::None => "none",
         })
     }
+}
+
+/// `--rays`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RaysArg {
+    Off,
+    Hard,
+    Edge,
+}
+
+/// `--ray-backend`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RayBackendArg {
+    Auto,
+    Bvh,
 }
 
 /// `--wait`.

@@ -121,6 +121,7 @@ fn describe_run(
     run.settings = describe_settings(session, stage, frame_loop);
     run.set_bad_timestamps(outcome.bad_timestamps);
     run.warnings.extend(stage.scene.warnings().iter().cloned());
+    run.warnings.extend(stage.renderer.warnings().iter().cloned());
     if !session.gpu.has_timestamps() {
         run.warnings.push("the adapter has no timestamps: only CPU lines were measured".into());
     }
@@ -172,6 +173,17 @@ fn describe_settings(session: &Session, stage: &Stage, frame_loop: &FrameLoop) -
         .set("tonemap", session.args.tonemap.to_string())
         .set("exposure_ev100", session.args.exposure.map(f64::from))
         .set("validate", session.args.validate);
+    settings
+        .set("rays", stage.renderer.ray_mode().name())
+        .set("ray_backend", stage.renderer.ray_backend().map(|backend| backend.name().to_owned()));
+    if let Some(stats) = stage.renderer.ray_stats() {
+        settings
+            .set("rays.static_triangles", stats.n_static_triangles)
+            .set("rays.moving_triangles", stats.n_moving_triangles)
+            .set("rays.moving_instances", stats.n_instances)
+            .set("rays.bytes", stats.bytes)
+            .set("rays.build_ns", stats.build_ns);
+    }
     let counts = stage.renderer.counts();
     settings
         .set("scene.instances", counts.n_instances)

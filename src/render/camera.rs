@@ -20,6 +20,8 @@ pub struct CameraMatrices {
     /// Pixels a metre covers at distance 1 (anywhere, if orthographic).
     pub px_per_metre: f32,
     pub near: f32,
+    /// The picture's shift in clip space after the division.
+    pub jitter_ndc: Vec2,
     pub is_orthographic: bool,
 }
 
@@ -51,6 +53,7 @@ impl CameraMatrices {
             half_extent,
             px_per_metre: size_px[1] as f32 / (2.0 * half_extent.y),
             near,
+            jitter_ndc: shift,
             is_orthographic,
         }
     }

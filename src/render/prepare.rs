@@ -4,7 +4,7 @@ use glam::{Vec2, Vec3};
 
 use super::camera::CameraMatrices;
 use super::gpu_scene::GpuScene;
-use super::layout::{Frame, MovedTransform};
+use super::layout::{Frame, MovedTransform, RAY_NONE};
 use super::sky;
 use super::{RenderOptions, Tonemap};
 use crate::scene::Scene;
@@ -81,6 +81,9 @@ impl Prepared {
             smallest_px: SMALLEST_PX,
             tonemap: tonemap as u32,
             triangle_block_bits: gpu_scene.triangle_block_bits,
+            ray_static_root: RAY_NONE,
+            jitter_ndc: camera.jitter_ndc.into(),
+            n_ray_instances: 0,
             _pad: [0; 3],
         };
     }

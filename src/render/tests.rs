@@ -20,7 +20,15 @@ fn noop_gpu() -> Gpu {
 }
 
 fn options(size_px: [u32; 2], n_samples: u32) -> RenderOptions {
-    RenderOptions { size_px, n_samples, tonemap: Tonemap::Agx, exposure_ev100: None, n_frames_in_flight: 2 }
+    RenderOptions {
+        size_px,
+        n_samples,
+        tonemap: Tonemap::Agx,
+        exposure_ev100: None,
+        rays: RayMode::Edge,
+        ray_backend: None,
+        n_frames_in_flight: 2,
+    }
 }
 
 fn load(name: &str) -> Scene {

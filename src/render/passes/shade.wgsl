@@ -83,13 +83,16 @@ fn shade(@builtin(global_invocation_id) id: vec3u) {
         // The surface's samples and their centroid, which lies inside the triangle (its middle may not).
         var centroid = vec2f(0.0);
         var n = 0.0;
+        var mask = 0u;
         for (var j = i; j < N_SAMPLES; j++) {
             if seen[j] == seen[i] {
                 centroid += sample_position(j);
                 n += 1.0;
-                is_done |= 1u << j;
+                mask |= 1u << j;
             }
         }
+        is_done |= mask;
+        choose_sun_samples(id.xy, mask);
         color += n * radiance_at(seen[i], vec2f(id.xy) + centroid / n);
         coverage += select(0.0, n, seen[i] != NO_TRIANGLE);
     }
