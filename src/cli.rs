@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use praxis::pacing::FrameWait;
-use praxis::render::Tonemap;
 
 /// A wgpu renderer whose numbers can be trusted.
 #[derive(Parser, Debug)]
@@ -52,7 +51,7 @@ pub struct WindowArgs {
 /// What every command that draws takes.
 #[derive(Args, Clone, Debug)]
 pub struct RenderArgs {
-    /// Size of the picture in pixels [default: 2560x1440, on a software adapter 640x360]
+    /// Size of the picture in pixels [default: 2560x1440, the window 1280x720; on a software adapter 640x360]
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size)]
     pub size: Option<[u32; 2]>,
     /// Samples per pixel: 1 or 4
@@ -67,6 +66,12 @@ pub struct RenderArgs {
     /// Exposure in EV at ISO 100, instead of the scene's
     #[arg(long, value_name = "EV100", allow_negative_numbers = true, value_parser = parse_ev)]
     pub exposure: Option<f32>,
+    /// Rays towards the sun: none, one per surface of a pixel, or more along the edges of shadows
+    #[arg(long, value_enum, default_value_t = RaysArg::Edge)]
+    pub rays: RaysArg,
+    /// What traces rays: our own BVH, or what suits the adapter
+    #[arg(long, value_enum, default_value_t = RayBackendArg::Auto)]
+    pub ray_backend: RayBackendArg,
     /// Part of an adapter's name (see `praxis info`)
     #[arg(long, value_name = "NAME")]
     pub adapter: Option<String>,
@@ -168,17 +173,6 @@ pub enum TonemapArg {
     None,
 }
 
-impl From<TonemapArg> for Tonemap {
-    fn from(tonemap: TonemapArg) -> Self {
-        match tonemap {
-            TonemapArg::Agx => Self::Agx,
-            TonemapArg::Aces => Self::Aces,
-            TonemapArg::Neutral => Self::Neutral,
-            TonemapArg::None => Self::None,
-        }
-    }
-}
-
 impl std::fmt::Display for TonemapArg {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
@@ -188,6 +182,21 @@ impl std::fmt::Display for TonemapArg {
             Self::None => "none",
         })
     }
+}
+
+/// `--rays`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RaysArg {
+    Off,
+    Hard,
+    Edge,
+}
+
+/// `--ray-backend`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RayBackendArg {
+    Auto,
+    Bvh,
 }
 
 /// `--wait`.

@@ -7,12 +7,12 @@ use praxis::frames::{FrameError, FrameLoop, LoopOutcome, Progress, render_frames
 use praxis::gpu::{Gpu, GpuOptions, Readback};
 use praxis::measure::FrameLog;
 use praxis::pacing::FrameWait;
-use praxis::render::{RenderOptions, Renderer};
+use praxis::render::{RayBackend, RayMode, RenderOptions, Renderer, Tonemap};
 use praxis::scene::{LoadOptions, Scene};
 
 use super::png::Rgba;
 use super::{places, terminal};
-use crate::cli::{RenderArgs, WaitArg};
+use crate::cli::{RayBackendArg, RaysArg, RenderArgs, TonemapArg, WaitArg};
 
 /// Picture size on hardware.
 pub const HARDWARE_SIZE: [u32; 2] = [2560, 1440];
@@ -41,6 +41,36 @@ pub fn clock_ns() -> u64 {
 /// How `args` choose an adapter.
 pub fn gpu_options(args: &RenderArgs) -> GpuOptions {
     GpuOptions { adapter: args.adapter.clone(), is_validating: args.validate, is_noop: false }
+}
+
+impl From<TonemapArg> for Tonemap {
+    fn from(tonemap: TonemapArg) -> Self {
+        match tonemap {
+            TonemapArg::Agx => Self::Agx,
+            TonemapArg::Aces => Self::Aces,
+            TonemapArg::Neutral => Self::Neutral,
+            TonemapArg::None => Self::None,
+        }
+    }
+}
+
+impl From<RaysArg> for RayMode {
+    fn from(rays: RaysArg) -> Self {
+        match rays {
+            RaysArg::Off => Self::Off,
+            RaysArg::Hard => Self::Hard,
+            RaysArg::Edge => Self::Edge,
+        }
+    }
+}
+
+impl From<RayBackendArg> for Option<RayBackend> {
+    fn from(backend: RayBackendArg) -> Self {
+        match backend {
+            RayBackendArg::Auto => None,
+            RayBackendArg::Bvh => Some(RayBackend::Bvh),
+        }
+    }
 }
 
 impl Session {
@@ -97,9 +127,14 @@ impl Session {
             n_samples,
             tonemap: self.args.tonemap.into(),
             exposure_ev100: self.args.exposure,
+            rays: self.args.rays.into(),
+            ray_backend: self.args.ray_backend.into(),
             n_frames_in_flight: self.args.frames_in_flight as usize,
         };
         let renderer = Renderer::new(&self.gpu, &mut scene, &options)?;
+        for warning in renderer.warnings() {
+            terminal::note(self.args.quiet, &format!("warning: {warning}"));
+        }
         self.gpu.check_errors()?;
         Ok(Stage { scene, renderer, options })
     }

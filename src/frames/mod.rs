@@ -119,6 +119,7 @@ pub fn render_frames(
         renderer.encode(&mut encoder)?;
         let commands = encoder.finish();
         recorder.end(Stage::Encode);
+        recorder.top_level(renderer);
 
         if options.submit_blocks {
             recorder.waited(ring.wait_newest_before_submit(&mut waiter)?);

@@ -35,6 +35,7 @@ struct Lines {
     wait: LineId,
     stages: [LineId; 4],
     systems: Vec<LineId>,
+    top_level: Option<LineId>,
     gpu_frame: Option<LineId>,
     passes: Vec<Option<LineId>>,
     chain_start: LineId,
@@ -71,6 +72,7 @@ impl<'a> Recorder<'a> {
                 .iter()
                 .map(|system| line(&format!("{}{}", names::SYSTEM_PREFIX, system.name)))
                 .collect(),
+            top_level: renderer.top_level_ns().map(|_| line(names::TLAS_CPU)),
             gpu_frame: has_timestamps.then(|| line(names::GPU_FRAME)),
             passes: (0..PASSES.len())
                 .map(|pass_idx| (has_timestamps && renderer.has_pass(pass_idx)).then(|| line(PASSES[pass_idx])))
@@ -153,6 +155,13 @@ impl<'a> Recorder<'a> {
             for (line, system) in self.lines.systems.iter().zip(scene.system_times()) {
                 self.log.set(*line, frame.row, system.ns);
             }
+        }
+    }
+
+    /// What the rays' top level took.
+    pub fn top_level(&mut self, renderer: &Renderer) {
+        if let (Some(frame), Some(line), Some(ns)) = (&self.frame, self.lines.top_level, renderer.top_level_ns()) {
+            self.log.set(line, frame.row, ns);
         }
     }
 

@@ -122,7 +122,7 @@ impl Gpu {
 
         let errors = Arc::new(ErrorLog::default());
         let log = errors.clone();
-        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| log.record(error.to_string())));
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| log.record(describe(&error))));
         let pipeline_cache = PipelineCache::open(&device, &info).map(Arc::new);
         let factory = Factory::new(device.clone(), pipeline_cache.clone());
         Ok(Self { instance, adapter, device, queue, info, factory, pipeline_cache, errors })
@@ -176,9 +176,19 @@ impl Gpu {
     }
 }
 
+fn describe(error: &wgpu::Error) -> String {
+    match error {
+        wgpu::Error::OutOfMemory { .. } => {
+            "out of memory; use a smaller --size, a smaller scene or another adapter".into()
+        }
+        other => other.to_string(),
+    }
+}
+
 impl ErrorLog {
     fn record(&self, message: String) {
-        tracing::error!("{message}");
+        // Whoever checks reports the first; what follows from it is for those who ask.
+        tracing::debug!("{message}");
         let mut first = self.first.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         first.get_or_insert(message);
         self.has_any.store(true, Ordering::Release);

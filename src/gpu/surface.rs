@@ -45,7 +45,7 @@ pub enum NoTexture {
 pub enum SurfaceError {
     /// wgpu made no surface of the window.
     #[error("the window gives no surface to draw on: {0}")]
-    Create(#[from] wgpu::CreateSurfaceError),
+    Create(#[source] wgpu::CreateSurfaceError),
     /// The adapter can't present to the window after all.
     #[error("adapter \"{adapter}\" can't draw into this window; choose another with --adapter (see `praxis info`)")]
     Unsupported {
@@ -64,8 +64,13 @@ pub enum SurfaceError {
 }
 
 impl SurfaceError {
+    /// Without any adapter wgpu makes no surface either: then that is what is missing.
+    pub fn of_creation(error: wgpu::CreateSurfaceError, instance: &wgpu::Instance) -> Self {
+        if adapters(instance).is_empty() { Self::Gpu(GpuError::NoAdapter) } else { Self::Create(error) }
+    }
+
     /// [`GpuError::NoAdapter`] told apart: none at all, or none that can draw into the window.
-    pub fn explain(error: GpuError, instance: &wgpu::Instance) -> Self {
+    pub fn of_opening(error: GpuError, instance: &wgpu::Instance) -> Self {
         let available: Vec<_> = adapters(instance).iter().map(|adapter| adapter.get_info().name).collect();
         match error {
             GpuError::NoAdapter if !available.is_empty() => Self::NoAdapterForWindow { available },

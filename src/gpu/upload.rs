@@ -49,21 +49,18 @@ impl UploadRing {
         self.capacity
     }
 
+    /// Writes some of the bytes of the frame whose [`Self::write`] follows; `offset` and length are multiples of 4.
+    pub fn put(&mut self, offset: u64, bytes: &[u8]) -> Result<(), GpuError> {
+        self.slots[self.next].put(offset, bytes)
+    }
+
     /// Writes this frame's bytes: each part at its offset (a multiple of 4, as is each length).
     pub fn write(&mut self, parts: &[(u64, &[u8])]) -> Result<UploadSlice<'_>, GpuError> {
         let slot_idx = self.next;
         self.next = (self.next + 1) % self.slots.len();
         let slot = &self.slots[slot_idx];
-        let fault = |reason: String| GpuError::Map { label: LABEL, reason };
-        match slot.state.load(Ordering::Acquire) {
-            MAPPED => {}
-            FAILED => return Err(fault("mapping failed; the device may be lost".into())),
-            _ => return Err(fault("still in use: more frames are in flight than the ring was made for".into())),
-        }
-        for (offset, bytes) in parts.iter().filter(|(_, bytes)| !bytes.is_empty()) {
-            let range = *offset..*offset + bytes.len() as u64;
-            let mut view = slot.buffer.slice(range).get_mapped_range_mut().map_err(|error| fault(error.to_string()))?;
-            view.copy_from_slice(bytes);
+        for (offset, bytes) in parts {
+            slot.put(*offset, bytes)?;
         }
         slot.buffer.unmap();
         slot.state.store(PENDING, Ordering::Release);
@@ -76,5 +73,22 @@ impl UploadRing {
         self.slots[slot].buffer.map_async(wgpu::MapMode::Write, .., move |result| {
             state.store(if result.is_ok() { MAPPED } else { FAILED }, Ordering::Release);
         });
+    }
+}
+
+impl Slot {
+    fn put(&self, offset: u64, bytes: &[u8]) -> Result<(), GpuError> {
+        let fault = |reason: String| GpuError::Map { label: LABEL, reason };
+        match self.state.load(Ordering::Acquire) {
+            MAPPED => {}
+            FAILED => return Err(fault("mapping failed; the device may be lost".into())),
+            _ => return Err(fault("still in use: more frames are in flight than the ring was made for".into())),
+        }
+        if !bytes.is_empty() {
+            let range = offset..offset + bytes.len() as u64;
+            let mut view = self.buffer.slice(range).get_mapped_range_mut().map_err(|error| fault(error.to_string()))?;
+            view.copy_from_slice(bytes);
+        }
+        Ok(())
     }
 }

@@ -4,12 +4,13 @@ use super::Renderer;
 use crate::gpu::{GpuError, UploadSlice};
 
 /// Passes with timestamps of their own, in order.
-pub const PASSES: [&str; 5] = ["gpu.cull", "gpu.visibility", "gpu.shade", "gpu.translucent", "gpu.post"];
+pub const PASSES: [&str; 6] = ["gpu.cull", "gpu.visibility", "gpu.sun", "gpu.shade", "gpu.translucent", "gpu.post"];
 const CULL: u32 = 0;
 const VISIBILITY: u32 = 1;
-const SHADE: u32 = 2;
-const TRANSLUCENT: u32 = 3;
-const POST: u32 = 4;
+const SUN: u32 = 2;
+const SHADE: u32 = 3;
+const TRANSLUCENT: u32 = 4;
+const POST: u32 = 5;
 
 impl Renderer {
     /// Records the frame that was prepared last into `encoder`.
@@ -30,6 +31,10 @@ impl Renderer {
             self.cull.record(&mut pass);
         }
         self.visibility.record(encoder, scene, bindings, targets, render_writes(VISIBILITY));
+        if let (Some(sun), Some(rays)) = (&self.sun, &self.rays) {
+            let mut pass = encoder.begin_compute_pass(&compute_pass("praxis::render::sun", SUN));
+            sun.record(&mut pass, bindings, rays, targets.size_px);
+        }
         {
             let mut pass = encoder.begin_compute_pass(&compute_pass("praxis::render::shade", SHADE));
             self.shade.record(&mut pass, bindings, targets.size_px);
@@ -45,15 +50,22 @@ impl Renderer {
         Ok(())
     }
 
-    /// Writes the uniform and the moved list into the ring and records their copies.
+    /// Writes the uniform, the moved list and the rays' top level into the ring and records their copies.
     fn encode_uploads(&mut self, encoder: &mut wgpu::CommandEncoder) -> Result<(), GpuError> {
         let frame = bytemuck::bytes_of(&self.prepared.frame);
         let moved: &[u8] = bytemuck::cast_slice(&self.prepared.moved);
+        let rays_offset = (frame.len() + moved.len()) as u64;
+        if let Some(rays) = &mut self.rays {
+            rays.write(&mut self.uploads, rays_offset)?;
+        }
         let UploadSlice { buffer, slot } = self.uploads.write(&[(0, frame), (frame.len() as u64, moved)])?;
         encoder.copy_buffer_to_buffer(buffer, 0, &self.gpu_scene.buffers.frame, 0, frame.len() as u64);
         if !moved.is_empty() {
             let target = &self.gpu_scene.buffers.moved;
             encoder.copy_buffer_to_buffer(buffer, frame.len() as u64, target, 0, moved.len() as u64);
+        }
+        if let Some(rays) = &mut self.rays {
+            rays.record_upload(encoder, buffer, rays_offset);
         }
         self.upload_slot = Some(slot);
         Ok(())

@@ -4,6 +4,7 @@ struct Found {
     instance_idx: u32,
     // Index of the triangle's first index, over three.
     triangle: u32,
+    lod: u32,
 }
 
 fn find_triangle(id: u32) -> Found {
@@ -18,18 +19,18 @@ fn find_triangle(id: u32) -> Found {
     let mesh = meshes[instances[low].mesh_idx];
     let n = mesh.n_indices / 3u;
     var rest = id - instances[low].first_triangle;
-    var first = mesh.first_index.x;
+    var lod = 0u;
     if rest >= n.x {
         rest -= n.x;
-        first = mesh.first_index.y;
+        lod = 1u;
         if rest >= n.y {
             rest -= n.y;
-            first = mesh.first_index.z;
+            lod = 2u;
             if rest >= n.z {
                 rest -= n.z;
-                first = mesh.first_index.w;
+                lod = 3u;
             }
         }
     }
-    return Found(low, first / 3u + rest);
+    return Found(low, mesh.first_index[lod] / 3u + rest, lod);
 }

@@ -4,10 +4,12 @@ use bevy_ecs::prelude::World;
 
 use super::layout::{self, CLUSTERS, GROUP_SIZE, N_LODS};
 use super::meshes::{PackedMeshes, pack_meshes};
+use super::rays::{Caster, Casters};
 use super::textures::SceneTextures;
 use crate::gpu::{Gpu, GpuError};
 use crate::scene::assets::{AlphaMode, Assets, Material, TextureRef};
-use crate::scene::{DirectionalLight, Hierarchy, MeshInstance, PointLight, Slot, SpotLight};
+use crate::scene::motion::Motion;
+use crate::scene::{DirectionalLight, Hierarchy, MeshInstance, NO_PARENT, PointLight, Slot, SpotLight};
 
 /// Instances that one pipeline state can draw: which shader, which faces are culled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,8 +104,15 @@ pub struct SceneBuffers {
 }
 
 impl GpuScene {
-    /// Extracts everything that draws from `world` and uploads it.
+    /// As [`Self::with_casters`], for tests that cast no shadows.
+    #[cfg(test)]
     pub fn new(gpu: &Gpu, world: &mut World, assets: &Assets) -> Result<Self, GpuError> {
+        Self::with_casters(gpu, world, assets).map(|(gpu_scene, _)| gpu_scene)
+    }
+
+    /// Extracts everything that draws from `world` and uploads it; gives back what casts shadows.
+    pub fn with_casters(gpu: &Gpu, world: &mut World, assets: &Assets) -> Result<(Self, Casters), GpuError> {
+        let is_moving = moving_slots(world);
         let meshes = pack_meshes(&assets.meshes);
         let drawn = sorted_instances(world, assets);
         let found_lights = sorted_lights(world);
@@ -136,14 +145,16 @@ impl GpuScene {
         };
         let buffers = SceneBuffers::new(gpu, &counts, &commands_of, &transforms.packed, &data)?;
         let textures = SceneTextures::new(gpu, assets)?;
-        Ok(Self {
+        let list = casters(&drawn, transforms.hierarchy, &is_moving);
+        let gpu_scene = Self {
             counts,
             commands_of,
             transform_of_slot: transforms.of_slot,
             triangle_block_bits: triangle_blocks.bits,
             textures,
             buffers,
-        })
+        };
+        Ok((gpu_scene, Casters { list, meshes }))
     }
 
     /// Words of light bits per cluster.
@@ -214,6 +225,36 @@ fn sorted_instances(world: &mut World, assets: &Assets) -> Vec<Drawn> {
         .collect();
     drawn.sort_by_key(|drawn| (drawn.bucket, drawn.instance.mesh, drawn.slot, drawn.instance.material));
     drawn
+}
+
+/// Which slots something can move: those that have a motion and all below them.
+fn moving_slots(world: &mut World) -> Vec<bool> {
+    let mut is_moving = vec![false; world.resource::<Hierarchy>().len()];
+    for (slot, _) in world.query::<(&Slot, &Motion)>().iter(world) {
+        is_moving[slot.0 as usize] = true;
+    }
+    let hierarchy = world.resource::<Hierarchy>();
+    // Parents stand before their children.
+    for slot in 0..is_moving.len() {
+        let parent = hierarchy.parent(slot as u32);
+        is_moving[slot] |= parent != NO_PARENT && is_moving[parent as usize];
+    }
+    is_moving
+}
+
+/// What is not blended casts a shadow.
+fn casters(drawn: &[Drawn], hierarchy: &Hierarchy, is_moving: &[bool]) -> Vec<Caster> {
+    let solid = (0..).zip(drawn).filter(|(_, drawn)| drawn.bucket != TRANSLUCENT_BUCKET);
+    solid
+        .map(|(instance_idx, drawn)| Caster {
+            instance_idx,
+            slot: drawn.slot.0,
+            mesh_idx: drawn.instance.mesh.0,
+            world_from_local: *hierarchy.world(drawn.slot.0),
+            is_masked: BUCKETS[drawn.bucket as usize].is_masked,
+            is_moving: is_moving[drawn.slot.0 as usize],
+        })
+        .collect()
 }
 
 fn bucket_of(material: &Material, is_mirrored: bool) -> u32 {

@@ -11,6 +11,15 @@ pub const CLUSTERS: [u32; 3] = [16, 9, 24];
 /// No texture.
 pub const NO_TEXTURE: u32 = u32::MAX;
 
+/// No tree.
+pub const RAY_NONE: u32 = u32::MAX;
+/// Stops every ray.
+pub const RAY_OPAQUE: u32 = u32::MAX;
+/// The top level's instance says whether there are holes.
+pub const RAY_OF_MOVER: u32 = u32::MAX - 1;
+/// Groups of siblings that traversal can put off.
+pub const RAY_STACK_SIZE: u32 = 28;
+
 pub const FLAG_MASKED: u32 = 1;
 pub const FLAG_DOUBLE_SIDED: u32 = 2;
 pub const FLAG_UNLIT: u32 = 4;
@@ -48,6 +57,9 @@ pub struct Frame {
     pub smallest_px: f32,
     pub tonemap: u32,
     pub triangle_block_bits: u32,
+    pub ray_static_root: u32,
+    pub jitter_ndc: [f32; 2],
+    pub n_ray_instances: u32,
     pub _pad: [u32; 3],
 }
 
@@ -178,6 +190,26 @@ pub struct Bucket {
     pub n_commands: u32,
 }
 
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct RayInstance {
+    pub local_from_world: Transform,
+    pub root: u32,
+    pub mask_instance: u32,
+    pub _pad: [u32; 2],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct RayTriangle {
+    pub p0: [f32; 3],
+    pub mask_instance: u32,
+    pub p1: [f32; 3],
+    pub triangle: u32,
+    pub p2: [f32; 3],
+    pub _pad: u32,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,7 +265,7 @@ mod tests {
             n_translucent,
             n_directional,
             lod_error_px,
-            smallest_px, tonemap, triangle_block_bits, _pad as "_pad0"; skip "_pad1", "_pad2");
+            smallest_px, tonemap, triangle_block_bits, ray_static_root, jitter_ndc, n_ray_instances, _pad as "_pad0"; skip "_pad1", "_pad2");
         check_twin!(Transform, rows as "row0"; skip "row1", "row2");
         check_twin!(
             MovedTransform, slot, transform as "m00";
@@ -254,6 +286,8 @@ mod tests {
             skip "_pad1", "_pad2"
         );
         check_twin!(DrawGroup, first_instance, n_instances, mesh_idx, first_command);
+        check_twin!(RayInstance, local_from_world as "row0", root, mask_instance, _pad as "_pad0"; skip "row1", "row2", "_pad1");
+        check_twin!(RayTriangle, p0, mask_instance, p1, triangle, p2, _pad);
         check_twin!(DrawCommand, n_indices, n_instances, first_index, base_vertex, first_instance);
         check_twin!(Bucket, first_command, n_commands);
     }
@@ -264,6 +298,10 @@ mod tests {
         assert!(source.contains(&format!("const N_LODS: u32 = {N_LODS}u;")));
         assert!(source.contains(&format!("vec3u({}u, {}u, {}u)", CLUSTERS[0], CLUSTERS[1], CLUSTERS[2])));
         assert!(source.contains(&format!("const NO_TEXTURE: u32 = {NO_TEXTURE:#x}u;")));
+        assert!(source.contains(&format!("const RAY_NONE: u32 = {RAY_NONE:#x}u;")));
+        assert!(source.contains(&format!("const RAY_OPAQUE: u32 = {RAY_OPAQUE:#x}u;")));
+        assert!(source.contains(&format!("const RAY_OF_MOVER: u32 = {RAY_OF_MOVER:#x}u;")));
+        assert!(source.contains(&format!("const RAY_STACK_SIZE: u32 = {RAY_STACK_SIZE}u;")));
         assert!(source.contains(&format!("const FLAG_UNLIT: u32 = {FLAG_UNLIT}u;")));
         assert!(source.contains(&format!("const LIGHT_DIRECTIONAL: u32 = {LIGHT_DIRECTIONAL}u;")));
     }

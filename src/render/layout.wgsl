@@ -36,6 +36,12 @@ struct Frame {
     tonemap: u32,
     // A block of the triangle table covers 1 << this many numbers.
     triangle_block_bits: u32,
+    // The node where the tree of what stands still begins, or RAY_NONE.
+    ray_static_root: u32,
+    // The shift of the picture by a fraction of a pixel, in clip space after the division.
+    jitter_ndc: vec2f,
+    // Instances in the rays' top level, which begins at node 0.
+    n_ray_instances: u32,
     _pad0: u32,
     _pad1: u32,
     _pad2: u32,
@@ -162,6 +168,38 @@ struct Bucket {
     first_command: u32,
     n_commands: u32,
 }
+
+// An instance in the rays' top level: what moves and casts a shadow.
+struct RayInstance {
+    // local_from_world, three rows.
+    row0: vec4f,
+    row1: vec4f,
+    row2: vec4f,
+    // The node where its mesh's tree begins.
+    root: u32,
+    // Its place among the instances if its material is alpha-masked, else RAY_OPAQUE.
+    mask_instance: u32,
+    _pad0: u32,
+    _pad1: u32,
+}
+
+// A triangle that stops rays: world space if it stands still, else its mesh's.
+struct RayTriangle {
+    p0: vec3f,
+    // The instance whose material has holes, RAY_OPAQUE, or RAY_OF_MOVER: whatever the top level's instance says.
+    mask_instance: u32,
+    p1: vec3f,
+    // Index of its first index, over three.
+    triangle: u32,
+    p2: vec3f,
+    _pad: u32,
+}
+
+const RAY_NONE: u32 = 0xffffffffu;
+const RAY_OPAQUE: u32 = 0xffffffffu;
+const RAY_OF_MOVER: u32 = 0xfffffffeu;
+// Groups of siblings that traversal can put off; deeper trees are refused when they are built.
+const RAY_STACK_SIZE: u32 = 28u;
 
 const NO_TEXTURE: u32 = 0xffffffffu;
 const N_LODS: u32 = 4u;

@@ -58,7 +58,7 @@ fn levels_of_detail(mesh: &Mesh) -> Vec<Level> {
             &vertices,
             target,
             max_error,
-            SimplifyOptions::None,
+            SimplifyOptions::Permissive | SimplifyOptions::Prune,
             Some(&mut error),
         );
         // A level that saves little costs a draw for nothing.

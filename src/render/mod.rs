@@ -11,6 +11,7 @@ mod layout;
 mod meshes;
 mod passes;
 mod prepare;
+mod rays;
 mod shaders;
 mod sky;
 mod targets;
@@ -26,6 +27,7 @@ use crate::scene::Scene;
 
 pub use encode::PASSES;
 pub use gpu_scene::SceneCounts;
+pub use rays::{RayBackend, RayMode, RayStats};
 pub use targets::PICTURE_FORMAT;
 
 /// How radiance becomes what a display can show.
@@ -53,6 +55,10 @@ pub struct RenderOptions {
     pub tonemap: Tonemap,
     /// Instead of the scene's exposure.
     pub exposure_ev100: Option<f32>,
+    /// Which rays are traced towards the sun.
+    pub rays: RayMode,
+    /// What traces them; `None` takes the best that the adapter has.
+    pub ray_backend: Option<RayBackend>,
     /// Frames submitted and not waited on, at most.
     pub n_frames_in_flight: usize,
 }
@@ -68,6 +74,8 @@ pub struct Renderer {
     lights: passes::Lights,
     cull: passes::Cull,
     visibility: passes::Visibility,
+    rays: Option<rays::Rays>,
+    sun: Option<passes::Sun>,
     shade: passes::Shade,
     translucent: passes::Translucent,
     post: passes::Post,
@@ -76,6 +84,7 @@ pub struct Renderer {
     prepared: prepare::Prepared,
     upload_slot: Option<usize>,
     n_submitted: u64,
+    warnings: Vec<String>,
 }
 
 impl Renderer {
@@ -83,26 +92,33 @@ impl Renderer {
     /// before measuring.
     pub fn new(gpu: &Gpu, scene: &mut Scene, options: &RenderOptions) -> Result<Self, GpuError> {
         let n_samples = options.n_samples;
-        let gpu_scene = gpu_scene::GpuScene::new(gpu, &mut scene.world, &scene.assets)?;
+        let (gpu_scene, casters) = gpu_scene::GpuScene::with_casters(gpu, &mut scene.world, &scene.assets)?;
+        let mut warnings = Vec::new();
+        let rays = make_rays(gpu, scene, &casters, options, &mut warnings);
+        let ray_mode = rays.as_ref().map_or(RayMode::Off, |rays| rays.mode);
         let environment = sky::bake(gpu, &scene.sun());
         let bindings = bindings::SceneBindings::new(gpu, &gpu_scene, &environment);
         let has_translucent = gpu_scene.counts.n_translucent > 0;
-        let targets = targets::Targets::new(gpu, options.size_px, n_samples, has_translucent)?;
+        let targets = targets::Targets::new(gpu, options.size_px, n_samples, has_translucent, ray_mode)?;
+        let moved_bytes = size_of::<layout::MovedTransform>() as u64 * u64::from(gpu_scene.counts.n_transforms);
         let frame_bytes =
-            size_of::<layout::Frame>() + size_of::<layout::MovedTransform>() * gpu_scene.counts.n_transforms as usize;
+            size_of::<layout::Frame>() as u64 + moved_bytes + rays.as_ref().map_or(0, rays::Rays::upload_bytes);
         Ok(Self {
             scatter: passes::Scatter::new(gpu, &gpu_scene),
             lights: passes::Lights::new(gpu, &gpu_scene),
             cull: passes::Cull::new(gpu, &gpu_scene),
             visibility: passes::Visibility::new(gpu, &gpu_scene, &bindings, n_samples),
+            sun: rays.as_ref().and_then(|rays| passes::Sun::new(gpu, &bindings, rays, &targets, n_samples)),
+            rays,
             shade: passes::Shade::new(gpu, &bindings, &targets, n_samples),
             translucent: passes::Translucent::new(gpu, &bindings, n_samples),
             post: passes::Post::new(gpu, &gpu_scene, &targets),
-            uploads: UploadRing::new(&gpu.factory, frame_bytes as u64, options.n_frames_in_flight),
+            uploads: UploadRing::new(&gpu.factory, frame_bytes, options.n_frames_in_flight),
             timestamps: GpuTimestamps::new(gpu, PASSES.len() as u32, options.n_frames_in_flight),
             prepared: prepare::Prepared::new(scene, &gpu_scene, options),
             upload_slot: None,
             n_submitted: 0,
+            warnings,
             tonemap: options.tonemap,
             gpu_scene,
             bindings,
@@ -120,6 +136,9 @@ impl Renderer {
     pub fn prepare_frame_jittered(&mut self, scene: &Scene, frame_idx: u32, jitter_px: Vec2) {
         let size_px = self.targets.size_px;
         self.prepared.update(scene, &self.gpu_scene, size_px, jitter_px, self.tonemap, frame_idx);
+        if let Some(rays) = &mut self.rays {
+            rays.prepare(scene.hierarchy(), &mut self.prepared.frame);
+        }
     }
 
     /// Call right after submitting what [`Self::encode`] recorded. Returns this submission's number, from 0.
@@ -152,7 +171,11 @@ impl Renderer {
 
     /// Whether pass `pass_idx` of [`PASSES`] is recorded for this scene.
     pub fn has_pass(&self, pass_idx: usize) -> bool {
-        PASSES[pass_idx] != "gpu.translucent" || self.gpu_scene.counts.n_translucent > 0
+        match PASSES[pass_idx] {
+            "gpu.translucent" => self.gpu_scene.counts.n_translucent > 0,
+            "gpu.sun" => self.rays.is_some(),
+            _ => true,
+        }
     }
 
     /// Makes the targets anew. No frame may be in flight.
@@ -160,7 +183,11 @@ impl Renderer {
         if size_px == self.targets.size_px {
             return Ok(());
         }
-        self.targets = targets::Targets::new(gpu, size_px, self.n_samples, self.gpu_scene.counts.n_translucent > 0)?;
+        let has_translucent = self.gpu_scene.counts.n_translucent > 0;
+        self.targets = targets::Targets::new(gpu, size_px, self.n_samples, has_translucent, self.ray_mode())?;
+        if let Some(sun) = &mut self.sun {
+            sun.retarget(gpu, &self.targets);
+        }
         self.shade.retarget(gpu, &self.targets);
         self.post.retarget(gpu, &self.gpu_scene, &self.targets);
         Ok(())
@@ -180,4 +207,45 @@ impl Renderer {
     pub fn counts(&self) -> SceneCounts {
         self.gpu_scene.counts
     }
+
+    /// The rays that are traced: off as well where the sun is down or the scene's structures did not fit.
+    pub fn ray_mode(&self) -> RayMode {
+        self.rays.as_ref().map_or(RayMode::Off, |rays| rays.mode)
+    }
+
+    /// What traces the rays.
+    pub fn ray_backend(&self) -> Option<RayBackend> {
+        self.rays.as_ref().map(|rays| rays.backend)
+    }
+
+    /// What the rays run into.
+    pub fn ray_stats(&self) -> Option<RayStats> {
+        self.rays.as_ref().map(|rays| rays.stats)
+    }
+
+    /// CPU time that the frame encoded last spent on the rays' top level, in nanoseconds; `None` without rays.
+    pub fn top_level_ns(&self) -> Option<u64> {
+        self.rays.as_ref().map(rays::Rays::top_ns)
+    }
+
+    /// What was left out and why.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}
+
+/// `None` where none are wanted, where the sun is down, and, with a warning, where they can't be had.
+fn make_rays(
+    gpu: &Gpu,
+    scene: &Scene,
+    casters: &rays::Casters,
+    options: &RenderOptions,
+    warnings: &mut Vec<String>,
+) -> Option<rays::Rays> {
+    let is_dark = sky::sun_illuminance(&scene.sun()).max_element() <= 0.0;
+    if options.rays == RayMode::Off || is_dark || casters.list.is_empty() {
+        return None;
+    }
+    let made = rays::Rays::new(gpu, casters, scene.hierarchy(), options.rays);
+    made.map_err(|reason| warnings.push(format!("the sun casts no shadows (as with --rays off): {reason}"))).ok()
 }

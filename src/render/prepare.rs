@@ -4,7 +4,7 @@ use glam::{Vec2, Vec3};
 
 use super::camera::CameraMatrices;
 use super::gpu_scene::GpuScene;
-use super::layout::{Frame, MovedTransform};
+use super::layout::{Frame, MovedTransform, RAY_NONE};
 use super::sky;
 use super::{RenderOptions, Tonemap};
 use crate::scene::Scene;
@@ -52,13 +52,13 @@ impl Prepared {
     ) {
         self.collect_moved(scene, gpu_scene);
         let camera = CameraMatrices::new(&scene.camera_view(), size_px, jitter_px);
-        let axis = |axis: Vec3, w: f32| axis.extend(w).into();
+        let axis = |axis: Vec3| axis.extend(0.0).into();
         let cluster_near = camera.near.max(self.scene_radius * 1e-3);
         self.frame = Frame {
             clip_from_relative: camera.clip_from_relative.to_cols_array_2d(),
-            camera_right: axis(camera.axes[0], camera.jitter_ndc.x),
-            camera_up: axis(camera.axes[1], camera.jitter_ndc.y),
-            camera_backward: axis(camera.axes[2], 0.0),
+            camera_right: axis(camera.axes[0]),
+            camera_up: axis(camera.axes[1]),
+            camera_backward: axis(camera.axes[2]),
             camera_position: camera.position.into(),
             is_orthographic: camera.is_orthographic.into(),
             planes: camera.planes.map(Into::into),
@@ -81,6 +81,9 @@ impl Prepared {
             smallest_px: SMALLEST_PX,
             tonemap: tonemap as u32,
             triangle_block_bits: gpu_scene.triangle_block_bits,
+            ray_static_root: RAY_NONE,
+            jitter_ndc: camera.jitter_ndc.into(),
+            n_ray_instances: 0,
             _pad: [0; 3],
         };
     }

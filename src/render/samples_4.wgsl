@@ -1,10 +1,3 @@
-// Four samples a pixel, at the standard positions that Vulkan, D3D and Metal share.
+// Four samples a pixel, at the standard positions.
 const N_SAMPLES: u32 = 4u;
-fn sample_position(sample: u32) -> vec2f {
-    switch sample {
-        case 0u: { return vec2f(0.375, 0.125); }
-        case 1u: { return vec2f(0.875, 0.375); }
-        case 2u: { return vec2f(0.125, 0.625); }
-        default: { return vec2f(0.625, 0.875); }
-    }
-}
+fn sample_position(sample: u32) -> vec2f { return standard_position(sample); }

@@ -19,7 +19,7 @@ pub const TRANSLUCENT: &str = concat!(
         "textures.wgsl",
         "surface.wgsl",
         "brdf.wgsl",
-        "sun.wgsl",
+        "sun_unshadowed.wgsl",
         "lighting.wgsl",
         "passes/translucent.wgsl"
     )
@@ -31,27 +31,20 @@ pub const VISIBILITY: &str =
 /// By the number of samples, 1 or 4.
 pub fn visibility_masked(n_samples: u32) -> &'static str {
     macro_rules! joined {
-        ($samples:literal) => {
+        ($($samples:literal),+) => {
             concat!(
                 "enable primitive_index;\nenable wgpu_binding_array;\n",
-                source!(
-                    "layout.wgsl",
-                    "scene.wgsl",
-                    "textures.wgsl",
-                    "ids.wgsl",
-                    $samples,
-                    "passes/visibility_masked.wgsl"
-                )
+                source!("layout.wgsl", "scene.wgsl", "textures.wgsl", "ids.wgsl", $($samples,)+ "passes/visibility_masked.wgsl")
             )
         };
     }
-    if n_samples == 1 { joined!("samples_1.wgsl") } else { joined!("samples_4.wgsl") }
+    if n_samples == 1 { joined!("samples_1.wgsl") } else { joined!("standard_samples.wgsl", "samples_4.wgsl") }
 }
 
-/// By the number of samples, 1 or 4.
-pub fn shade(n_samples: u32) -> &'static str {
+/// By the number of samples, 1 or 4, and whether rays found the sun's shadows.
+pub fn shade(n_samples: u32, has_rays: bool) -> &'static str {
     macro_rules! joined {
-        ($samples:literal, $visibility:literal) => {
+        ($sun:literal, $($samples:literal),+) => {
             concat!(
                 "enable wgpu_binding_array;\n",
                 source!(
@@ -60,21 +53,69 @@ pub fn shade(n_samples: u32) -> &'static str {
                     "textures.wgsl",
                     "surface.wgsl",
                     "brdf.wgsl",
-                    "sun.wgsl",
+                    $sun,
                     "lighting.wgsl",
                     "ids.wgsl",
                     "find_triangle.wgsl",
-                    $samples,
-                    $visibility,
+                    $($samples,)+
                     "passes/shade.wgsl"
                 )
             )
         };
     }
-    if n_samples == 1 {
-        joined!("samples_1.wgsl", "visibility_single.wgsl")
-    } else {
-        joined!("samples_4.wgsl", "visibility_msaa.wgsl")
+    match (n_samples, has_rays) {
+        (1, false) => joined!("sun_unshadowed.wgsl", "samples_1.wgsl", "visibility_single.wgsl"),
+        (1, true) => joined!("sun_traced.wgsl", "samples_1.wgsl", "visibility_single.wgsl"),
+        (_, false) => {
+            joined!("sun_unshadowed.wgsl", "standard_samples.wgsl", "samples_4.wgsl", "visibility_msaa.wgsl")
+        }
+        (_, true) => joined!("sun_traced.wgsl", "standard_samples.wgsl", "samples_4.wgsl", "visibility_msaa.wgsl"),
+    }
+}
+
+/// Steps of the sun pass.
+#[derive(Clone, Copy, Debug)]
+pub enum SunStep {
+    Hard,
+    Edge,
+}
+
+/// By the step, the number of samples, 1 or 4, and whether some of what casts a shadow has holes.
+pub fn sun(step: SunStep, n_samples: u32, has_masked: bool) -> &'static str {
+    macro_rules! joined {
+        ($enable:literal, [$($mask:literal),+], [$($samples:literal),+], $entry:literal) => {
+            concat!(
+                $enable,
+                source!(
+                    "layout.wgsl",
+                    "scene.wgsl",
+                    $($mask,)+
+                    "rays/bvh.wgsl",
+                    "ids.wgsl",
+                    "find_triangle.wgsl",
+                    "standard_samples.wgsl",
+                    $($samples,)+
+                    "rays/receiver.wgsl",
+                    "passes/sun_words.wgsl",
+                    $entry
+                )
+            )
+        };
+    }
+    macro_rules! masked_or_not {
+        ($samples:tt, $entry:literal) => {
+            if has_masked {
+                joined!("enable wgpu_binding_array;\n", ["textures.wgsl", "rays/mask_textured.wgsl"], $samples, $entry)
+            } else {
+                joined!("", ["rays/mask_none.wgsl"], $samples, $entry)
+            }
+        };
+    }
+    match (step, n_samples) {
+        (SunStep::Hard, 1) => masked_or_not!(["samples_1.wgsl", "visibility_single.wgsl"], "passes/sun_hard.wgsl"),
+        (SunStep::Hard, _) => masked_or_not!(["samples_4.wgsl", "visibility_msaa.wgsl"], "passes/sun_hard.wgsl"),
+        (SunStep::Edge, 1) => masked_or_not!(["samples_1.wgsl", "visibility_single.wgsl"], "passes/sun_edge.wgsl"),
+        (SunStep::Edge, _) => masked_or_not!(["samples_4.wgsl", "visibility_msaa.wgsl"], "passes/sun_edge.wgsl"),
     }
 }
 
@@ -95,7 +136,11 @@ mod tests {
         all.push(("visibility", VISIBILITY));
         for n_samples in [1, 4] {
             all.push(("visibility_masked", visibility_masked(n_samples)));
-            all.push(("shade", shade(n_samples)));
+            for has in [false, true] {
+                all.push(("shade", shade(n_samples, has)));
+                all.push(("sun hard", sun(SunStep::Hard, n_samples, has)));
+                all.push(("sun edge", sun(SunStep::Edge, n_samples, has)));
+            }
         }
         for (name, source) in all {
             validate(name, source);

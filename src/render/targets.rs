@@ -1,5 +1,6 @@
 //! Textures as large as the picture.
 
+use super::rays::RayMode;
 use crate::gpu::{Gpu, GpuError};
 
 /// The picture: gamma-encoded by hand, since no adapter stores sRGB.
@@ -12,12 +13,24 @@ pub const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 /// Triangle numbers in two halves.
 pub const IDS_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Uint;
 
+/// A byte for each sample: how much of the sun it sees.
+pub const SUN_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::R32Uint;
+
+/// What the sun pass writes.
+pub struct SunTargets {
+    /// What shading reads.
+    pub samples: wgpu::TextureView,
+    /// The first rays' result, where edge rays follow.
+    pub hard: Option<wgpu::TextureView>,
+}
+
 /// See the module.
 pub struct Targets {
     pub size_px: [u32; 2],
     pub ids: wgpu::TextureView,
     pub depth: wgpu::TextureView,
     pub hdr: wgpu::TextureView,
+    pub sun: Option<SunTargets>,
     /// What blended geometry is drawn into, and (with more than one sample) resolved into.
     pub translucent: Option<Translucent>,
     /// The resolved blended geometry; transparent black if the scene has none.
@@ -34,7 +47,13 @@ pub struct Translucent {
 
 impl Targets {
     /// For a picture of `size_px`, each side at least 1.
-    pub fn new(gpu: &Gpu, size_px: [u32; 2], n_samples: u32, has_translucent: bool) -> Result<Self, GpuError> {
+    pub fn new(
+        gpu: &Gpu,
+        size_px: [u32; 2],
+        n_samples: u32,
+        has_translucent: bool,
+        rays: RayMode,
+    ) -> Result<Self, GpuError> {
         let limit = gpu.device.limits().max_texture_dimension_2d;
         let needed = size_px[0].max(size_px[1]);
         if needed > limit {
@@ -71,6 +90,9 @@ impl Targets {
                 resolve: Some(view(&resolved)),
             },
         });
+        let sun_texture = || view(&texture("sun", size_px, SUN_FORMAT, 1, Use::STORAGE_BINDING | Use::TEXTURE_BINDING));
+        let sun = (rays != RayMode::Off)
+            .then(|| SunTargets { samples: sun_texture(), hard: (rays == RayMode::Edge).then(sun_texture) });
         let picture_usage = Use::STORAGE_BINDING | Use::TEXTURE_BINDING | Use::COPY_SRC;
         let picture = texture("picture", size_px, PICTURE_FORMAT, 1, picture_usage);
         Ok(Self {
@@ -78,6 +100,7 @@ impl Targets {
             ids: view(&texture("ids", size_px, IDS_FORMAT, n, sampled_target)),
             depth: view(&texture("depth", size_px, DEPTH_FORMAT, n, sampled_target)),
             hdr: view(&texture("hdr", size_px, HDR_FORMAT, 1, Use::STORAGE_BINDING | Use::TEXTURE_BINDING)),
+            sun,
             translucent,
             translucent_resolved: view(&resolved),
             picture_view: view(&picture),

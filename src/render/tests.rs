@@ -20,7 +20,15 @@ fn noop_gpu() -> Gpu {
 }
 
 fn options(size_px: [u32; 2], n_samples: u32) -> RenderOptions {
-    RenderOptions { size_px, n_samples, tonemap: Tonemap::Agx, exposure_ev100: None, n_frames_in_flight: 2 }
+    RenderOptions {
+        size_px,
+        n_samples,
+        tonemap: Tonemap::Agx,
+        exposure_ev100: None,
+        rays: RayMode::Edge,
+        ray_backend: None,
+        n_frames_in_flight: 2,
+    }
 }
 
 fn load(name: &str) -> Scene {
@@ -295,4 +303,31 @@ fn a_picture_beyond_the_adapters_limit_is_an_error_that_names_it() {
     let limit = gpu.device.limits().max_texture_dimension_2d;
     let error = Renderer::new(&gpu, &mut load("cornell"), &options([limit + 1, 8], 4)).err().expect("too large");
     assert!(error.to_string().contains(&format!("{} pixels", limit + 1)), "{error}");
+}
+
+/// Triangles that the last frame drew, by bucket.
+fn n_drawn_triangles(drawing: &Drawing) -> Vec<u64> {
+    let scene = &drawing.renderer.gpu_scene;
+    let commands: Vec<DrawCommand> = read(&drawing.gpu, &scene.buffers.commands);
+    let n_commands: Vec<u32> = read(&drawing.gpu, &scene.buffers.n_commands);
+    let drawn = scene.commands_of.iter().zip(&n_commands).map(|(range, n)| {
+        let commands = &commands[range.first_command as usize..(range.first_command + n) as usize];
+        commands.iter().map(|command| u64::from(command.n_indices / 3) * u64::from(command.n_instances)).sum()
+    });
+    drawn.collect()
+}
+
+#[test]
+#[ignore = "prints how much of town is drawn along the bench path; takes a minute"]
+fn town_triangles_along_the_bench_path() {
+    let mut scene = load("town");
+    let camera = scene.bench_camera().to_owned();
+    scene.set_camera(&camera).expect("a camera of the scene");
+    let mut drawing = Drawing::new(gpu(), scene, &options([2560, 1440], 1));
+    println!("{:?}", drawing.renderer.counts());
+    for frame_idx in (0..1800).step_by(150) {
+        drawing.draw(frame_idx);
+        let drawn = n_drawn_triangles(&drawing);
+        println!("frame {frame_idx}: {} triangles, by bucket {drawn:?}", drawn.iter().sum::<u64>());
+    }
 }

@@ -98,6 +98,25 @@ fn cli_unknown_cameras_and_adapters() {
 }
 
 #[test]
+fn cli_bench_faults_leave_no_run_folder() {
+    let project = Project::new();
+    project.write("runs/kept/run.json", "{}");
+    let before = project.files();
+    let bench = |arguments: &[&str]| {
+        let mut command = praxis(project.path());
+        command.arg("bench").args(arguments).args(["--frames", "1", "--warmup", "1", "--size", "16x16", "--quiet"]);
+        let line = fault(&command.output().expect("it starts"));
+        let folders = std::fs::read_dir(project.file("runs")).expect("it is there").count();
+        assert_eq!((project.files(), folders), (before.clone(), 1), "something was left behind");
+        line
+    };
+    assert_has(&bench(&["bix"]), &["\"bix\"", "\"box\""]);
+    assert_has(&bench(&["box", "--camera", "back"]), &["\"back\"", "\"front\""]);
+    assert_has(&bench(&["box", "--out", "runs/kept/run.json"]), &["runs/kept/run.json", "--out"]);
+    assert_has(&bench(&["town"]), &["town.ron:1:"]);
+}
+
+#[test]
 fn cli_without_an_adapter_says_what_to_install() {
     let project = Project::new();
     let output = praxis(project.path())

@@ -142,3 +142,30 @@ fn cli_golden_lists_that_cannot_be_used() {
         assert!(line.contains(part), "{text:?}: {line}");
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn cli_goldens_are_drawn_at_one_vector_width() {
+    let project = Project::with_goldens();
+    let lane_and_notes = |bits: Option<&str>| {
+        let mut command = praxis(project.path());
+        match bits {
+            Some(bits) => command.env("LP_NATIVE_VECTOR_WIDTH", bits),
+            None => command.env_remove("LP_NATIVE_VECTOR_WIDTH"),
+        };
+        let output = command.args(["capture", "--check", "two", "--json"]).output().expect("it starts");
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
+        (json["lane"].as_str().expect("a lane").to_owned(), stderr(&output))
+    };
+    project.bless();
+    let list = std::fs::read_to_string(project.file("goldens/goldens.toml")).expect("it is there");
+    if !list.starts_with("software_driver") {
+        println!("this adapter is no software one: it has no vector width");
+        return;
+    }
+    // Unset, the program sets it; set to another, it obeys, and doesn't compare channel by channel.
+    assert_eq!(lane_and_notes(None), ("software".to_owned(), String::new()));
+    let (lane, notes) = lane_and_notes(Some("128"));
+    assert!(lane == "flip" && notes.contains("set LP_NATIVE_VECTOR_WIDTH=256"), "{lane}: {notes}");
+}

@@ -160,6 +160,7 @@ fn describe_run(
     run.settings = describe_settings(session, stage, frame_loop);
     run.set_bad_timestamps(outcome.bad_timestamps);
     run.warnings.extend(stage.scene.warnings().iter().cloned());
+    run.warnings.extend(stage.renderer.warnings().iter().cloned());
     if !session.gpu.has_timestamps() {
         run.warnings.push("the adapter has no timestamps: only CPU lines were measured".into());
     }
@@ -211,6 +212,17 @@ fn describe_settings(session: &Session, stage: &Stage, frame_loop: &FrameLoop) -
         .set("tonemap", session.args.tonemap.to_string())
         .set("exposure_ev100", session.args.exposure.map(f64::from))
         .set("validate", session.args.validate);
+    settings
+        .set("rays", stage.renderer.ray_mode().name())
+        .set("ray_backend", stage.renderer.ray_backend().map(|backend| backend.name().to_owned()));
+    if let Some(stats) = stage.renderer.ray_stats() {
+        settings
+            .set("rays.static_triangles", stats.n_static_triangles)
+            .set("rays.moving_triangles", stats.n_moving_triangles)
+            .set("rays.moving_instances", stats.n_instances)
+            .set("rays.bytes", stats.bytes)
+            .set("rays.build_ns", stats.build_ns);
+    }
     let counts = stage.renderer.counts();
     settings
         .set("scene.instances", counts.n_instances)
@@ -223,18 +235,30 @@ fn describe_settings(session: &Session, stage: &Stage, frame_loop: &FrameLoop) -
 /// Where a run is written.
 struct RunFolder {
     path: PathBuf,
+    is_new: bool,
+}
+
+/// A run that comes to nothing leaves nothing.
+impl Drop for RunFolder {
+    fn drop(&mut self) {
+        if self.is_new {
+            // Fails, as it should, where the folder holds a run.
+            let _ = std::fs::remove_dir(&self.path);
+        }
+    }
 }
 
 impl RunFolder {
     fn create(args: &BenchArgs) -> anyhow::Result<Self> {
         let path = args.out.clone().unwrap_or_else(|| places::runs().join(default_name(&args.scene)));
+        let is_new = !path.exists();
         std::fs::create_dir_all(&path)
             .with_context(|| format!("could not make the run folder {} (choose another with --out)", path.display()))?;
         // Making a folder that exists succeeds in one that can't be written to.
         tempfile::tempfile_in(&path).with_context(|| {
             format!("could not write into the run folder {} (choose another with --out)", path.display())
         })?;
-        Ok(Self { path })
+        Ok(Self { path, is_new })
     }
 
     fn write(&self, run: &RunFile, log: &FrameLog, picture: &png::Rgba) -> anyhow::Result<()> {

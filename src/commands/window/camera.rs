@@ -1,9 +1,10 @@
 //! The viewer's own camera: pure maths. It takes over whatever view the scene's camera has, so nothing jumps.
 
 use glam::{Affine3A, Mat3A, Vec2, Vec3, Vec3A};
-use praxis::scene::assets::Aabb;
 use praxis::scene::camera::{looking_at, rigid};
 use praxis::scene::{CameraView, Projection};
+
+use super::content::Content;
 
 /// Radians of turning for a drag across the window's height.
 const TURN_PER_HEIGHT: f32 = 3.0;
@@ -13,8 +14,9 @@ const LOOK_PER_PX: f32 = 0.0025;
 const DOLLY_PER_NOTCH: f32 = 0.87;
 /// The fly speed's factor for one notch.
 const SPEED_PER_NOTCH: f32 = 1.25;
-/// Fly speed in scene radii a second, at first.
+/// Fly speed at first: the lesser of so many scene radii and so many distances to the target a second.
 const RADII_PER_SECOND: f32 = 0.2;
+const DISTANCES_PER_SECOND: f32 = 0.4;
 /// Fly speed's factor with shift.
 const FAST: f32 = 5.0;
 /// Least world-up part of the camera's up axis: keeps orbits and looks from tipping over the pole.
@@ -55,19 +57,15 @@ pub struct ViewerCamera {
 }
 
 impl ViewerCamera {
-    /// Takes over `view` of a scene within `bounds`; the target is where the view's content is.
-    pub fn new(view: &CameraView, bounds: &Aabb) -> Self {
-        let scene_radius = usable_radius(bounds);
+    /// Takes over `view` of `content`; the target is what the view looks at.
+    pub fn new(view: &CameraView, content: &Content) -> Self {
+        let scene_radius = content.radius();
         let world_from_view = rigid(&finite_or_identity(view.world_from_view));
         let backward: Vec3 = world_from_view.matrix3.z_axis.into();
         let eye: Vec3 = world_from_view.translation.into();
-        Self {
-            world_from_view,
-            projection: view.projection,
-            target_distance: content_distance(eye, -backward, bounds),
-            scene_radius,
-            speed: RADII_PER_SECOND * scene_radius,
-        }
+        let target_distance = content.distance(eye, -backward);
+        let speed = (RADII_PER_SECOND * scene_radius).min(DISTANCES_PER_SECOND * target_distance);
+        Self { world_from_view, projection: view.projection, target_distance, scene_radius, speed }
     }
 
     /// What it sees.
@@ -178,39 +176,20 @@ impl ViewerCamera {
     }
 }
 
-/// How far before the eye the content is that it looks at: the middle of `bounds` from outside; from inside, where the line
-/// of sight meets the ground, or a part of the scene's size.
-pub fn content_distance(eye: Vec3, forward: Vec3, bounds: &Aabb) -> f32 {
-    let radius = usable_radius(bounds);
-    let nearest = 0.02 * radius;
-    let is_inside = !bounds.is_empty() && eye.cmpge(bounds.min).all() && eye.cmple(bounds.max).all();
-    if !is_inside {
-        let to_middle = (bounds.center() - eye).dot(forward);
-        // Something that is looked past is no target.
-        return if to_middle > nearest { to_middle } else { 0.5 * radius };
-    }
-    let to_ground = if forward.y < -1e-3 { (eye.y - bounds.min.y) / -forward.y } else { f32::INFINITY };
-    to_ground.clamp(nearest, 0.35 * radius)
-}
-
-/// A view that looks at the middle of `bounds`, for a camera whose own is of no use.
+/// Some view, for a camera whose own is of no use.
 fn finite_or_identity(world_from_view: Affine3A) -> Affine3A {
     if world_from_view.is_finite() { world_from_view } else { looking_at(Vec3::Z, Vec3::ZERO) }
-}
-
-fn usable_radius(bounds: &Aabb) -> f32 {
-    let radius = bounds.radius();
-    if radius.is_finite() && radius > 0.0 { radius } else { 1.0 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use praxis::scene::assets::Aabb;
 
     const HEIGHT_PX: f32 = 720.0;
 
-    fn unit_bounds() -> Aabb {
-        Aabb { min: Vec3::splat(-1.0), max: Vec3::splat(1.0) }
+    fn cube() -> Content {
+        Content::from_boxes([Aabb { min: Vec3::NEG_ONE, max: Vec3::ONE }])
     }
 
     fn camera() -> ViewerCamera {
@@ -218,7 +197,7 @@ mod tests {
             world_from_view: looking_at(Vec3::new(0.0, 1.0, 5.0), Vec3::ZERO),
             projection: Projection::Perspective { fov_y: 0.8, near: 0.1 },
         };
-        ViewerCamera::new(&view, &unit_bounds())
+        ViewerCamera::new(&view, &cube())
     }
 
     fn assert_rigid(camera: &ViewerCamera) {
@@ -233,7 +212,7 @@ mod tests {
             world_from_view: looking_at(Vec3::new(3.0, 2.0, 4.0), Vec3::ZERO) * Affine3A::from_rotation_z(0.4),
             projection: Projection::Perspective { fov_y: 0.8, near: 0.01 },
         };
-        let camera = ViewerCamera::new(&view, &unit_bounds());
+        let camera = ViewerCamera::new(&view, &cube());
         assert!(camera.view().world_from_view.abs_diff_eq(view.world_from_view, 1e-5), "even a rolled one");
         assert!(Vec3::from(camera.target()).length() < 1e-4, "the middle is the target");
     }
@@ -306,7 +285,7 @@ mod tests {
             world_from_view: looking_at(Vec3::new(0.0, 0.0, 5.0), Vec3::ZERO),
             projection: Projection::Orthographic { half_height: 2.0, near: 0.1, far: 50.0 },
         };
-        let mut camera = ViewerCamera::new(&view, &unit_bounds());
+        let mut camera = ViewerCamera::new(&view, &cube());
         camera.dolly(2.0);
         let Projection::Orthographic { half_height, .. } = camera.view().projection else { panic!("orthographic") };
         assert!((half_height - 2.0 * DOLLY_PER_NOTCH * DOLLY_PER_NOTCH).abs() < 1e-4);
@@ -353,31 +332,12 @@ mod tests {
     }
 
     #[test]
-    fn window_targets_are_where_the_content_is() {
-        let town = Aabb { min: Vec3::new(-100.0, 0.0, -100.0), max: Vec3::new(100.0, 30.0, 100.0) };
-        let radius = town.radius();
-        // From outside, the middle.
-        let distance = content_distance(Vec3::new(0.0, 15.0, 300.0), Vec3::NEG_Z, &town);
-        assert!((distance - 300.0).abs() < 1e-3);
-        // In a street, looking down: the ground.
-        let down = Vec3::new(0.0, -1.0, -1.0).normalize();
-        assert!((content_distance(Vec3::new(0.0, 6.0, 0.0), down, &town) - 6.0 * 2f32.sqrt()).abs() < 1e-3);
-        // In a street, looking ahead or up: some way off.
-        for forward in [Vec3::NEG_Z, Vec3::Y] {
-            assert!((content_distance(Vec3::new(0.0, 2.0, 0.0), forward, &town) - 0.35 * radius).abs() < 1e-3);
-        }
-        // Looking away, and nothing at all to look at.
-        assert!(content_distance(Vec3::new(0.0, 15.0, 300.0), Vec3::Z, &town) > 0.0);
-        assert!(content_distance(Vec3::ZERO, Vec3::Z, &Aabb::EMPTY) > 0.0);
-    }
-
-    #[test]
     fn window_camera_survives_views_that_are_no_views() {
         let view = CameraView {
             world_from_view: Affine3A::from_scale(Vec3::ZERO) * Affine3A::from_translation(Vec3::NAN),
             projection: Projection::Perspective { fov_y: 0.8, near: 0.1 },
         };
-        let mut camera = ViewerCamera::new(&view, &Aabb::EMPTY);
+        let mut camera = ViewerCamera::new(&view, &Content::from_boxes([]));
         camera.orbit(Vec2::splat(10.0), 0.0);
         camera.pan(Vec2::splat(1e30), 0.0);
         camera.fly(Push { forward: 1.0, ..Push::default() }, f32::MAX);

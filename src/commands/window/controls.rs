@@ -72,6 +72,16 @@ pub struct Controls {
 const FLY_KEYS: [KeyCode; 6] =
     [KeyCode::KeyW, KeyCode::KeyA, KeyCode::KeyS, KeyCode::KeyD, KeyCode::KeyQ, KeyCode::KeyE];
 
+/// With one of these a key means something to the system, such as Alt and Tab.
+const SYSTEM_KEYS: [KeyCode; 6] = [
+    KeyCode::AltLeft,
+    KeyCode::AltRight,
+    KeyCode::ControlLeft,
+    KeyCode::ControlRight,
+    KeyCode::SuperLeft,
+    KeyCode::SuperRight,
+];
+
 impl Controls {
     /// A key goes down (`is_repeat`: it stays down) or up.
     pub fn key(&mut self, key: KeyCode, is_down: bool, is_repeat: bool) -> Option<Command> {
@@ -84,6 +94,9 @@ impl Controls {
         }
         if FLY_KEYS.contains(&key) {
             self.mode = Mode::Fly;
+        }
+        if SYSTEM_KEYS.iter().any(|modifier| self.held.contains(modifier)) {
+            return None;
         }
         match key {
             KeyCode::Period => Some(Command::Step),
@@ -212,6 +225,7 @@ impl Controls {
 
 #[cfg(test)]
 mod tests {
+    use super::super::content::Content;
     use super::*;
     use glam::Vec3;
     use praxis::scene::assets::Aabb;
@@ -223,7 +237,7 @@ mod tests {
             world_from_view: looking_at(Vec3::new(0.0, 0.0, 5.0), Vec3::ZERO),
             projection: Projection::Perspective { fov_y: 0.8, near: 0.1 },
         };
-        ViewerCamera::new(&view, &Aabb { min: Vec3::NEG_ONE, max: Vec3::ONE })
+        ViewerCamera::new(&view, &Content::from_boxes([Aabb { min: Vec3::NEG_ONE, max: Vec3::ONE }]))
     }
 
     fn drag(controls: &mut Controls, button: MouseButton) {
@@ -301,6 +315,10 @@ mod tests {
         assert_eq!(controls.key(KeyCode::F3, true, false), Some(Command::ToggleStats));
         assert_eq!(controls.key(KeyCode::F3, true, true), None);
         assert_eq!(controls.key(KeyCode::Period, true, true), Some(Command::Step), "holding steps on");
+        controls.key(KeyCode::AltLeft, true, false);
+        assert_eq!(controls.key(KeyCode::Tab, true, false), None, "Alt and Tab is the system's");
+        controls.key(KeyCode::AltLeft, false, false);
+        assert_eq!(controls.key(KeyCode::Tab, true, false), Some(Command::ToggleLook));
         controls.key(KeyCode::KeyD, true, false);
         assert!(controls.push().is_any());
         controls.key(KeyCode::KeyA, true, false);

@@ -3,6 +3,7 @@
 mod app;
 mod camera;
 mod clock;
+mod content;
 mod controls;
 mod overlay;
 mod panels;
@@ -16,16 +17,42 @@ use super::Outcome;
 use crate::cli::WindowArgs;
 use app::App;
 
-const WITHOUT_DISPLAY: &str = "no window can be opened here; without a display `praxis bench SCENE` measures a scene and \
-                               `praxis capture SCENE --out FILE` makes a picture of it";
+const WITHOUT_DISPLAY: &str = "without a display `praxis bench SCENE` measures a scene and `praxis capture SCENE --out FILE` \
+                               makes a picture of it";
 
 /// Shows a scene until the window is closed.
 pub fn run(args: &WindowArgs) -> anyhow::Result<Outcome> {
-    let event_loop = quiet::catch_panics(|| Ok(EventLoop::new()?)).context(WITHOUT_DISPLAY)?;
+    let event_loop = quiet::catch_panics(|| Ok(EventLoop::new()?)).map_err(|error| {
+        let reason = without_place(&error.to_string());
+        anyhow::anyhow!("no window can be opened here ({reason}); {WITHOUT_DISPLAY}")
+    })?;
     quiet::catch_panics(|| {
         let mut app = App::new(args);
         event_loop.run_app(&mut app).context("the window's event loop failed")?;
         app.into_outcome()
     })?;
     Ok(Outcome::Good)
+}
+
+/// winit's errors and panics begin with the place in its sources, which says nothing to a user.
+fn without_place(text: &str) -> String {
+    let after_place = text.rsplit_once(".rs:").and_then(|(_, place_and_reason)| {
+        place_and_reason.split_once(|c: char| c != ':' && !c.is_ascii_digit()).map(|(_, reason)| reason)
+    });
+    let reason = after_place.unwrap_or(text).trim().trim_end_matches('.');
+    reason.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_place;
+
+    #[test]
+    fn window_errors_keep_the_reason_and_lose_the_place() {
+        let refused = "os error at /somewhere/winit/src/linux/mod.rs:788: Failed to open connection to X server";
+        assert_eq!(without_place(refused), "Failed to open connection to X server");
+        let panicked = "panicked at /somewhere/lib.rs:12:34:\nLibrary libX.so\ncould not be loaded.";
+        assert_eq!(without_place(panicked), "Library libX.so could not be loaded");
+        assert_eq!(without_place("nothing to strip"), "nothing to strip");
+    }
 }

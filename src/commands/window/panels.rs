@@ -14,7 +14,15 @@ use super::controls::HELP;
 const REFRESH: Duration = Duration::from_millis(250);
 /// How long a notice stays.
 const NOTICE: Duration = Duration::from_millis(1_600);
+/// In points; less where the window is too narrow for the stats.
 const TEXT_SIZE: f32 = 10.5;
+const LEAST_TEXT_SIZE: f32 = 5.0;
+/// A monospaced character's width, in text sizes.
+const CHAR_WIDTH: f32 = 0.61;
+/// Characters of a time in the table, with the gap before it.
+const TIME_CHARS: usize = 10;
+const COLUMN_GAP: f32 = 14.0;
+const MARGIN: f32 = 6.0;
 const GRAPH_HEIGHT: f32 = 38.0;
 const BACKGROUND_ALPHA: u8 = 215;
 
@@ -64,14 +72,14 @@ impl Panels {
         for line_idx in 0..recent.lines().len() {
             let name = recent.lines()[line_idx].name.clone();
             let kind = LineKind::of(&name);
-            let is_main_thread = matches!(kind, LineKind::Stage | LineKind::Frame) && !kind.is_gpu(&name);
+            let is_left = matches!(kind, LineKind::Stage | LineKind::Frame | LineKind::Chain) && !kind.is_gpu(&name);
             let time = |ns: f64| format_value(ns, Unit::Nanoseconds);
             let [median, p95] = match recent.summary(line_idx) {
                 Some(summary) => [time(summary.median), time(summary.p95)],
                 None => ["-", "-"].map(str::to_owned),
             };
             let row = Row { is_heading: kind == LineKind::Frame, name, median, p95 };
-            self.columns[usize::from(!is_main_thread)].push(row);
+            self.columns[usize::from(!is_left)].push(row);
         }
         self.bad = recent.bad_timestamps().total();
     }
@@ -102,21 +110,31 @@ impl Panels {
     }
 
     fn stats(&self, ui: &mut egui::Ui) {
-        ui.spacing_mut().item_spacing = egui::vec2(8.0, 1.0);
+        let size = self.text_size(ui.ctx().content_rect().width());
+        ui.spacing_mut().item_spacing = egui::vec2(0.0, 1.0);
         for fact in &self.facts {
-            ui.add(egui::Label::new(text(fact).color(Color32::WHITE)).extend());
+            line(ui, fact, size, Color32::WHITE);
         }
         if self.bad > 0 {
-            ui.label(text(&format!("{} GPU timestamps not believed", self.bad)).color(Color32::YELLOW));
+            line(ui, &format!("{} GPU timestamps not believed", self.bad), size, Color32::YELLOW);
         }
         ui.add_space(3.0);
         ui.horizontal_top(|ui| {
-            table(ui, &self.columns[0]);
-            ui.add_space(10.0);
-            table(ui, &self.columns[1]);
+            table(ui, &self.columns[0], size);
+            ui.add_space(COLUMN_GAP);
+            table(ui, &self.columns[1], size);
         });
         ui.add_space(3.0);
         self.graph(ui);
+    }
+
+    /// The largest size, up to [`TEXT_SIZE`], at which facts and both columns fit into a window that wide.
+    fn text_size(&self, window_width: f32) -> f32 {
+        let n_columns_chars: usize = self.columns.iter().map(|rows| name_width(rows) + 2 * TIME_CHARS).sum();
+        let n_facts_chars = self.facts.iter().map(|fact| fact.chars().count()).max().unwrap_or(0);
+        let room = window_width - 4.0 * MARGIN - COLUMN_GAP;
+        let n_chars = n_columns_chars.max(n_facts_chars).max(1) as f32;
+        (room / (CHAR_WIDTH * n_chars)).clamp(LEAST_TEXT_SIZE, TEXT_SIZE)
     }
 
     /// Frame times, oldest left; lines at 60 and 30 frames a second.
@@ -142,35 +160,40 @@ impl Panels {
     }
 }
 
-fn table(ui: &mut egui::Ui, rows: &[Row]) {
+fn table(ui: &mut egui::Ui, rows: &[Row], size: f32) {
+    let width = name_width(rows);
+    let columns = |name: &str, median: &str, p95: &str| format!("{name:width$}{median:>TIME_CHARS$}{p95:>TIME_CHARS$}");
     ui.vertical(|ui| {
-        let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
-        let mut line = |[name, median, p95]: [&str; 3], color| {
-            let columns = format!("{name:width$}{median:>10}{p95:>10}");
-            ui.add(egui::Label::new(text(&columns).color(color)).extend());
-        };
-        line(["", "median", "p95"], Color32::GRAY);
+        line(ui, &columns("", "median", "p95"), size, Color32::GRAY);
         for row in rows {
             let color = if row.is_heading { Color32::WHITE } else { Color32::from_gray(190) };
-            line([&row.name, &row.median, &row.p95], color);
+            line(ui, &columns(&row.name, &row.median, &row.p95), size, color);
         }
     });
+}
+
+fn name_width(rows: &[Row]) -> usize {
+    rows.iter().map(|row| row.name.len()).max().unwrap_or(0)
 }
 
 fn help(ui: &mut egui::Ui) {
     ui.spacing_mut().item_spacing.y = 1.0;
     let width = HELP.iter().map(|(key, _)| key.len()).max().unwrap_or(0) + 2;
     for (key, meaning) in HELP {
-        ui.add(egui::Label::new(text(&format!("{key:width$}{meaning}")).color(Color32::from_gray(220))).extend());
+        line(ui, &format!("{key:width$}{meaning}"), TEXT_SIZE, Color32::from_gray(220));
     }
+}
+
+fn line(ui: &mut egui::Ui, text: &str, size: f32, color: Color32) {
+    ui.add(egui::Label::new(RichText::new(text).monospace().size(size).color(color)).extend());
 }
 
 fn panel(name: &str, ctx: &egui::Context, corner: Align2, contents: impl FnOnce(&mut egui::Ui)) {
     let frame = egui::Frame::new()
         .fill(Color32::from_black_alpha(BACKGROUND_ALPHA))
-        .inner_margin(6)
+        .inner_margin(MARGIN)
         .corner_radius(CornerRadius::same(4));
-    egui::Area::new(egui::Id::unique(name)).anchor(corner, corner.to_sign() * -6.0).interactable(false).show(
+    egui::Area::new(egui::Id::unique(name)).anchor(corner, corner.to_sign() * -MARGIN).interactable(false).show(
         ctx,
         |ui| {
             frame.show(ui, contents);
@@ -178,6 +201,47 @@ fn panel(name: &str, ctx: &egui::Context, corner: Align2, contents: impl FnOnce(
     );
 }
 
-fn text(text: &str) -> RichText {
-    RichText::new(text).monospace().size(TEXT_SIZE)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn window_stats_shrink_until_they_fit() {
+        let row = |name: &str| Row {
+            name: name.into(),
+            is_heading: false,
+            median: "1.234 ms".into(),
+            p95: "2.345 ms".into(),
+        };
+        let columns = [vec![row("stage.update")], vec![row("system.propagate_world_transforms")]];
+        let panels = Panels { columns, facts: vec!["adapter".into()], ..Panels::default() };
+        assert_eq!(panels.text_size(1280.0), TEXT_SIZE);
+        let size = panels.text_size(420.0);
+        assert!(size < TEXT_SIZE && size * CHAR_WIDTH * 85.0 + COLUMN_GAP < 420.0, "{size}");
+        assert_eq!(panels.text_size(1.0), LEAST_TEXT_SIZE);
+        assert_eq!(Panels::default().text_size(640.0), TEXT_SIZE);
+    }
+
+    #[test]
+    fn window_panels_are_laid_out_by_egui_and_cost_nothing_when_hidden() {
+        let mut panels = Panels::default();
+        assert!(!panels.is_any() && !panels.is_due());
+        panels.notice("camera front".into());
+        panels.shows_stats = true;
+        panels.shows_help = true;
+        assert!(panels.is_any() && panels.is_due());
+        let ctx = egui::Context::default();
+        let mut n_shapes = 0;
+        // An area is measured in its first layout and seen from the second on.
+        for _ in 0..3 {
+            let input = egui::RawInput {
+                screen_rect: Some(egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(640.0, 360.0))),
+                ..Default::default()
+            };
+            let output = ctx.run_ui(input, |ui| panels.show(ui.ctx()));
+            n_shapes = output.shapes.len();
+            output.drop_without_applying_deltas();
+        }
+        assert!(n_shapes > HELP.len(), "{n_shapes} shapes");
+    }
 }

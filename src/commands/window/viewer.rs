@@ -9,7 +9,6 @@ use glam::Vec2;
 use praxis::frames::window::{Drawn, WindowContent, WindowLoop, WindowPacing};
 use praxis::gpu::{Gpu, NoTexture, SurfaceError, WindowSurface};
 use praxis::pacing::{FrameWait, detect_blocking_submit};
-use praxis::scene::assets::Aabb;
 use winit::dpi::{LogicalSize, PhysicalSize};
 use winit::event::{ElementState, MouseScrollDelta, WindowEvent};
 use winit::event_loop::ActiveEventLoop;
@@ -18,6 +17,7 @@ use winit::window::{CursorGrabMode, Window};
 
 use super::camera::ViewerCamera;
 use super::clock::SceneClock;
+use super::content::Content;
 use super::controls::{Command, Controls, Mode};
 use super::overlay::EguiOverlay;
 use crate::cli::WindowArgs;
@@ -60,7 +60,6 @@ pub struct Viewer {
     overlay: EguiOverlay,
     controls: Controls,
     clock: SceneClock,
-    bounds: Aabb,
     /// Over the scene's own camera, once anything moved it.
     camera: Option<ViewerCamera>,
     cameras: Vec<String>,
@@ -89,9 +88,10 @@ impl Viewer {
 
         let options = gpu_options(&args.render);
         let instance = praxis::gpu::instance(&options);
-        let surface = instance.create_surface(window.clone()).map_err(SurfaceError::Create)?;
+        let surface =
+            instance.create_surface(window.clone()).map_err(|error| SurfaceError::of_creation(error, &instance))?;
         let gpu = Gpu::open_on(instance.clone(), &options, Some(&surface))
-            .map_err(|error| SurfaceError::explain(error, &instance))?;
+            .map_err(|error| SurfaceError::of_opening(error, &instance))?;
         let session = Session { gpu, args: args.render.clone() };
         if args.render.size.is_none() && session.gpu.is_software() {
             let [width, height] = SOFTWARE_SIZE;
@@ -117,7 +117,6 @@ impl Viewer {
         let start_camera = cameras.iter().position(|name| name == start).unwrap_or(0);
         window.set_visible(true);
         Ok(Self {
-            bounds: stage.scene.bounds(),
             window,
             session,
             stage,
@@ -192,6 +191,7 @@ impl Viewer {
     pub fn close(&mut self) -> anyhow::Result<()> {
         self.frames.drain(&self.session.gpu, &self.stage.renderer)?;
         self.session.gpu.check_errors()?;
+        self.session.gpu.save_pipeline_cache();
         match (self.n_frames, &self.screenshot) {
             (Some(n_frames), Some(path)) if self.n_presented < n_frames => {
                 bail!("closed at frame {} of {n_frames}: {} was not written", self.n_presented, path.display())
@@ -281,8 +281,9 @@ impl Viewer {
         if !self.controls.has_moves() {
             return;
         }
-        let camera =
-            self.camera.get_or_insert_with(|| ViewerCamera::new(&self.stage.scene.camera_view(), &self.bounds));
+        let camera = self
+            .camera
+            .get_or_insert_with(|| ViewerCamera::new(&self.stage.scene.camera_view(), &Content::of(&self.stage.scene)));
         if self.controls.apply(camera, elapsed_s, self.frames.surface().size_px()[1] as f32) {
             self.overlay.panels.notice(format!("{:.2} m/s", camera.speed()));
         }

@@ -5,6 +5,7 @@ mod lights;
 mod post;
 mod scatter;
 mod shade;
+mod sun;
 mod translucent;
 mod visibility;
 
@@ -13,6 +14,7 @@ pub use lights::Lights;
 pub use post::Post;
 pub use scatter::Scatter;
 pub use shade::Shade;
+pub use sun::Sun;
 pub use translucent::Translucent;
 pub use visibility::Visibility;
 

@@ -16,10 +16,16 @@ pub struct Shade {
 
 impl Shade {
     pub fn new(gpu: &Gpu, bindings: &SceneBindings, targets: &Targets, n_samples: u32) -> Self {
-        let module = gpu.factory.shader(LABEL, shaders::shade(n_samples));
+        let module = gpu.factory.shader(LABEL, shaders::shade(n_samples, targets.sun.is_some()));
         let target = |sample_type| Kind::Texture(sample_type, wgpu::TextureViewDimension::D2, n_samples > 1);
-        let kinds =
-            [target(wgpu::TextureSampleType::Uint), target(wgpu::TextureSampleType::Depth), Kind::Store(HDR_FORMAT)];
+        let mut kinds = vec![
+            target(wgpu::TextureSampleType::Uint),
+            target(wgpu::TextureSampleType::Depth),
+            Kind::Store(HDR_FORMAT),
+        ];
+        if targets.sun.is_some() {
+            kinds.push(Kind::Texture(wgpu::TextureSampleType::Uint, wgpu::TextureViewDimension::D2, false));
+        }
         let targets_layout = layout(gpu, LABEL, wgpu::ShaderStages::COMPUTE, &kinds);
         let groups = [Some(&bindings.textures_layout), Some(&bindings.scene_layout), Some(&targets_layout)];
         Self {
@@ -44,6 +50,8 @@ impl Shade {
 }
 
 fn bind_targets(gpu: &Gpu, layout: &wgpu::BindGroupLayout, targets: &Targets) -> wgpu::BindGroup {
-    let resources = [&targets.ids, &targets.depth, &targets.hdr].map(wgpu::BindingResource::TextureView);
+    let sun = targets.sun.as_ref().map(|sun| &sun.samples);
+    let views = [&targets.ids, &targets.depth, &targets.hdr].into_iter().chain(sun);
+    let resources: Vec<_> = views.map(wgpu::BindingResource::TextureView).collect();
     gpu.factory.bind_group(LABEL, layout, &resources)
 }

@@ -56,7 +56,7 @@ fn interpolate(instance: Instance, triangle: u32, px: vec2f) -> Interpolated {
 
 fn ray_direction(px: vec2f) -> vec3f {
     let ndc = px / vec2f(frame.size_px) * vec2f(2.0, -2.0) + vec2f(-1.0, 1.0);
-    let on_plane = (ndc - vec2f(frame.camera_right.w, frame.camera_up.w)) * frame.half_extent;
+    let on_plane = (ndc - frame.jitter_ndc) * frame.half_extent;
     let perspective = frame.camera_right.xyz * on_plane.x + frame.camera_up.xyz * on_plane.y - frame.camera_backward.xyz;
     return normalize(select(perspective, -frame.camera_backward.xyz, frame.is_orthographic != 0u));
 }
@@ -84,13 +84,16 @@ fn shade(@builtin(global_invocation_id) id: vec3u) {
         // The surface's samples and their centroid, which lies inside the triangle (its middle may not).
         var centroid = vec2f(0.0);
         var n = 0.0;
+        var mask = 0u;
         for (var j = i; j < N_SAMPLES; j++) {
             if seen[j] == seen[i] {
                 centroid += sample_position(j);
                 n += 1.0;
-                is_done |= 1u << j;
+                mask |= 1u << j;
             }
         }
+        is_done |= mask;
+        choose_sun_samples(id.xy, mask);
         color += n * radiance_at(seen[i], vec2f(id.xy) + centroid / n);
         coverage += select(0.0, n, seen[i] != NO_TRIANGLE);
     }

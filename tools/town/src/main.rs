@@ -21,6 +21,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use texture::Encoded;
 
+/// Prints a line; a reader that has gone away is no reason to stop.
+macro_rules! say {
+    ($($arg:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stdout(), $($arg)*);
+    }};
+}
+
 const USAGE: &str =
     "usage: praxis-town [--check | --preview FOLDER [CAMERA[@FRAME]...] | --models FOLDER [MODEL...] | --statistics]
   (no option)   writes assets/town and scenes/town.ron
@@ -78,7 +86,7 @@ fn write() -> Result<(), String> {
     std::fs::create_dir_all(&scenes).map_err(|e| format!("{}: {e}", scenes.display()))?;
     let path = scenes.join("town.ron");
     std::fs::write(&path, &scene).map_err(|e| format!("{}: {e}", path.display()))?;
-    println!("{} files, {:.2} MiB; scene {:.2} MiB", files.len(), mib(total), mib(scene.len()));
+    say!("{} files, {:.2} MiB; scene {:.2} MiB", files.len(), mib(total), mib(scene.len()));
     statistics()
 }
 
@@ -103,7 +111,7 @@ fn check() -> Result<(), String> {
         }
     }
     if wrong.is_empty() {
-        println!("{} files are what the generator makes", files.len() + 1);
+        say!("{} files are what the generator makes", files.len() + 1);
         Ok(())
     } else {
         Err(format!("{}\nrun `cargo run -p praxis-town` to write them again", wrong.join("\n")))
@@ -113,7 +121,7 @@ fn check() -> Result<(), String> {
 fn statistics() -> Result<(), String> {
     let (catalog, scene) = town::build();
     let flat = preview::flat::Flat::build(&catalog, &scene, 0)?;
-    println!("{}\n{}", flat.summary(), flat.details(&scene));
+    say!("{}\n{}", flat.summary(), flat.details(&scene));
     Ok(())
 }
 

@@ -196,7 +196,7 @@ impl Scene {
         );
         let o = &mut out;
         o.push_str("    schema: \"praxis.scene/1\",\n    title: \"Town, late afternoon\",\n");
-        o.push_str("    sun: (elevation_deg: 28, azimuth_deg: 225, turbidity: 4.5),\n    exposure_ev100: 13.7,\n    models: {\n");
+        o.push_str("    sun: (elevation_deg: 28, azimuth_deg: 225, turbidity: 1.6),\n    exposure_ev100: 13.6,\n    models: {\n");
         for model in &models {
             let found = catalog.find(model).ok_or_else(|| format!("scene: no model named {model:?} in any file"))?;
             let _ =

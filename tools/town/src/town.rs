@@ -1,12 +1,12 @@
 //! Puts everything together: the catalogue of models and the scene.
 
 use crate::catalog::{At, Catalog, File};
-use crate::layout::buildings::{self, Footprint, Lot};
+use crate::layout::buildings::{self, Fabric, Footprint, Lot};
 use crate::layout::landmarks::{WATERMILL_X, WINDMILL};
 use crate::layout::plan::{BANKS, PAVING_M, ground_y};
 use crate::layout::{cameras, frontage, ground, landmarks, nature, square, traffic};
 use crate::model::house_parts::Parts;
-use crate::model::{bridge, church, furniture, market, mills, people, trees, vehicles};
+use crate::model::{bridge, church, furniture, market, mills, people, trees, vehicles, yard};
 use crate::scene::{Camera, Scene, SceneNode};
 use glam::{Vec2, Vec3};
 
@@ -36,30 +36,36 @@ fn build_with_footprints() -> (Catalog, Scene, Vec<(Footprint, f32)>) {
     market::build(&mut street_file);
     people::build(&mut street_file);
     vehicles::build(&mut street_file);
+    yard::build(&mut street_file);
 
     let mut nature_file = File::new("nature");
     trees::build(&mut nature_file);
 
+    let shade_lot = frontage::shade_lot(&houses);
+    let shade_at = shade_lot.at.p;
     let reserved = [
+        Footprint::new(Vec2::new(shade_at.x + 3.0, shade_at.z), Vec2::new(11.0, 11.0), -60.0),
         Footprint::new(Vec2::new(0.0, -46.0), Vec2::new(17.4, 22.4), 0.0),
         Footprint::new(Vec2::new(WATERMILL_X, BANKS.1 + 5.5), Vec2::new(6.0, 6.0), 0.0),
         Footprint::new(Vec2::new(WINDMILL.0, WINDMILL.1), Vec2::new(7.0, 7.0), 0.0),
     ];
-    let (mut lots, mut taken) = buildings::lots(&houses, &reserved);
+    let Fabric { mut lots, gates, mut taken } = buildings::fabric(&houses, &reserved);
     watermill(&houses, &mut lots, &mut taken);
 
+    scene.nodes.push(group("gateways", frontage::gateways(&gates)));
     let mut lamps = frontage::street_lamps(150);
     let in_square = square::build();
     let n_square = in_square.iter().filter(|n| n.model == "lamp_post").count();
     let n_walls = frontage::N_LAMPS.saturating_sub(lamps.len() + n_square);
-    let shade = frontage::shade_wall(&houses, &lots, &taken);
-    if let Some(wall) = &shade {
-        scene.cameras.push(("shade", Camera::Still { position: wall.eye, target: wall.target, fov_y_deg: 45.0 }));
-    }
-    scene.nodes.push(group("houses", frontage::houses(&houses, &lots, &taken, n_walls, shade.as_ref())));
+    lots.push(shade_lot);
+    let shade = frontage::shade_wall(&houses, &lots[lots.len() - 1], lots.len() - 1);
+    scene.cameras.push(("shade", Camera::Still { position: shade.eye, target: shade.target, fov_y_deg: 45.0 }));
+    scene.nodes.push(group("by_the_shade_wall", nature::shade_garden(&shade)));
+    scene.nodes.push(group("houses", frontage::houses(&houses, &lots, &taken, n_walls, &shade)));
     scene.nodes.push(group("square", in_square));
     lamps.truncate(frontage::N_LAMPS);
     scene.nodes.push(group("lamps", lamps));
+    scene.nodes.push(group("talkers", frontage::talkers()));
     scene.nodes.push(group("pennants", frontage::pennants()));
     scene.nodes.push(group("landmarks", landmarks::build()));
     scene.nodes.push(group("plants", nature::build(&taken)));
@@ -159,6 +165,18 @@ mod tests {
                     "frame {frame}: in a house at {p}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn committed_scene_and_meshes_are_what_the_generator_makes() {
+        let (catalog, scene) = build();
+        let read = |path: &str| std::fs::read(crate::root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"));
+        let text = scene.to_ron(&catalog).unwrap();
+        assert!(read("scenes/town.ron") == text.as_bytes(), "scenes/town.ron: run `cargo run -p praxis-town`");
+        for file in catalog.files.iter().flat_map(|f| crate::gltf::write(f).unwrap()) {
+            let path = format!("assets/town/{}", file.path);
+            assert!(read(&path) == file.bytes, "{path}: run `cargo run -p praxis-town`");
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::math::{PI, atan2, cos, sin};
 use crate::model::house::{House, Spec, Style, build};
 use crate::model::house_parts::Parts;
 use crate::model::roof::Ends;
+use crate::model::yard::GATE_M;
 use crate::rng::Rng;
 use glam::{Vec2, Vec3};
 
@@ -111,96 +112,150 @@ pub fn variants(file: &mut File, parts: &Parts) -> Vec<House> {
     out
 }
 
-/// Places houses along every built side of every street, then returns them and all footprints.
-pub fn lots(houses: &[House], reserved: &[Footprint]) -> (Vec<Lot>, Vec<Footprint>) {
-    let all = streets();
-    let mut taken: Vec<Footprint> = reserved.to_vec();
-    let mut lots: Vec<Lot> = Vec::new();
-    let mut rng = Rng::new(601);
-    square_fronts(houses, &all, &mut rng, &mut lots, &mut taken);
-    for street in &all {
-        for (side, built) in street.built.iter().enumerate() {
-            let Some((from, to)) = *built else { continue };
-            let sign = if side == 0 { -1.0 } else { 1.0 };
-            let to = to.min(street.length());
-            let front = |s: f32| street.beside(s, sign * street.frontage());
-            along(houses, &all, street.kind == Kind::Street, (from, to), front, sign, &mut rng, &mut lots, &mut taken);
-        }
-    }
-    (lots, taken)
+/// What stands along the streets.
+pub struct Fabric {
+    /// Houses.
+    pub lots: Vec<Lot>,
+    /// Gateways between houses, in the world.
+    pub gates: Vec<At>,
+    /// All footprints, what was reserved included.
+    pub taken: Vec<Footprint>,
 }
 
-/// The four sides of the square, leaving out the church's place and the streets' mouths.
-fn square_fronts(houses: &[House], all: &[Street], rng: &mut Rng, lots: &mut Vec<Lot>, taken: &mut Vec<Footprint>) {
-    let (x, z) = (SQUARE.x, SQUARE.y);
-    let sides: [(Vec2, Vec2); 6] = [
-        (Vec2::new(-x, -z), Vec2::new(-x, z + 10.0)),
-        (Vec2::new(-x, z), Vec2::new(x, z)),
-        (Vec2::new(x, z + 10.0), Vec2::new(x, -z)),
-        (Vec2::new(x, -z), Vec2::new(19.0, -z)),
-        (Vec2::new(-19.0, -z), Vec2::new(-x, -z)),
-        (Vec2::new(x, z), Vec2::new(x, z)),
-    ];
-    for (a, b) in sides {
-        let length = (b - a).length();
-        if length > 4.0 {
-            // Walking with the square on the left puts the houses on the right.
-            along(houses, all, true, (0.0, length), |s| a + (b - a) * (s / length), -1.0, rng, lots, taken);
-        }
-    }
+struct Planner<'a> {
+    houses: &'a [House],
+    streets: Vec<Street>,
+    rng: Rng,
+    fabric: Fabric,
 }
 
-/// Fills a frontage: `front` gives the line of the facades by distance; houses stand on its `sign` side (right is +1).
-#[allow(clippy::too_many_arguments)]
-fn along(
-    houses: &[House],
-    all: &[Street],
+/// A line along which houses stand.
+struct Front<F> {
+    /// The facades' line by distance in metres.
+    line: F,
+    from: f32,
+    to: f32,
+    /// +1 where houses stand on its right, -1 on its left.
+    side: f32,
     is_main: bool,
-    (from, to): (f32, f32),
-    front: impl Fn(f32) -> Vec2,
-    sign: f32,
-    rng: &mut Rng,
-    lots: &mut Vec<Lot>,
-    taken: &mut Vec<Footprint>,
-) {
-    let mut s = from;
-    let mut last = usize::MAX;
-    while s < to - 4.0 {
-        let mut is_placed = false;
-        for _ in 0..14 {
-            let pick = rng.below(houses.len());
-            let house = &houses[pick];
-            let is_alike = last < houses.len()
-                && (houses[last].wall == house.wall
-                    || houses[last].name == house.name
-                    || houses[last].eaves_y == house.eaves_y && rng.chance(0.6));
-            if is_alike || (is_main != house.shop_front.is_some() && rng.chance(0.6)) {
-                continue;
-            }
-            let Some(end) = march(&front, s, to, house.width) else { continue };
-            let (a, b) = (front(s), front(end));
-            let chord = (b - a).normalize_or(Vec2::X);
-            let away = Vec2::new(-chord.y, chord.x) * sign;
-            let mid = (a + b) * 0.5;
-            let yaw = atan2(-away.x, -away.y) * 180.0 / PI;
-            let center = mid + away * (house.depth * 0.5);
-            let shrunk = Footprint::new(center, Vec2::new(house.width * 0.5 - 0.5, house.depth * 0.5 - 0.5), yaw);
-            if taken.iter().any(|t| t.overlaps(&shrunk)) || is_in_the_way(&shrunk, all) {
-                continue;
-            }
-            let y = ground_y(mid.x, mid.y) + PAVING_M;
-            let full = Footprint::new(center, Vec2::new(house.width * 0.5, house.depth * 0.5), yaw);
-            taken.push(full);
-            lots.push(Lot { house: pick, at: At::point(Vec3::new(mid.x, y, mid.y)).yaw(yaw) });
-            last = pick;
-            s = end;
-            is_placed = true;
-            break;
+    has_gates: bool,
+}
+
+/// Places houses about the square and along every built side of every street.
+pub fn fabric(houses: &[House], reserved: &[Footprint]) -> Fabric {
+    let fabric = Fabric { lots: Vec::new(), gates: Vec::new(), taken: reserved.to_vec() };
+    let mut planner = Planner { houses, streets: streets(), rng: Rng::new(601), fabric };
+    planner.square_fronts();
+    for street in streets() {
+        for (built, side) in street.built.iter().zip([-1.0, 1.0]) {
+            let Some((from, to)) = *built else { continue };
+            planner.along(&Front {
+                line: |s| street.beside(s, side * street.frontage()),
+                from,
+                to: to.min(street.length()),
+                side,
+                is_main: street.kind == Kind::Street,
+                has_gates: street.name != "high_street",
+            });
         }
-        if !is_placed {
-            s += 1.0;
-            last = usize::MAX;
+    }
+    planner.fabric
+}
+
+impl Planner<'_> {
+    /// The sides of the square, leaving out the church's place and the streets' mouths.
+    fn square_fronts(&mut self) {
+        let (x, z) = (SQUARE.x, SQUARE.y);
+        let sides = [
+            (Vec2::new(-x, -z), Vec2::new(-x, z + 10.0)),
+            (Vec2::new(-x, z), Vec2::new(x, z)),
+            (Vec2::new(x, z + 10.0), Vec2::new(x, -z)),
+            (Vec2::new(x, -z), Vec2::new(19.0, -z)),
+            (Vec2::new(-19.0, -z), Vec2::new(-x, -z)),
+        ];
+        for (a, b) in sides {
+            let length = (b - a).length();
+            // Walking round with the square on the right puts the houses on the left.
+            let line = |s: f32| a + (b - a) * (s / length);
+            self.along(&Front { line, from: 0.0, to: length, side: -1.0, is_main: true, has_gates: false });
         }
+    }
+
+    /// Fills a frontage with houses and a gateway here and there.
+    fn along(&mut self, front: &Front<impl Fn(f32) -> Vec2>) {
+        let mut s = front.from;
+        let mut last = None;
+        let mut n_in_row = 0;
+        while s < front.to - 4.0 {
+            if front.has_gates && n_in_row >= 4 {
+                n_in_row = 0;
+                if let Some(end) = self.gate(front, s) {
+                    (s, last) = (end, None);
+                    continue;
+                }
+            }
+            match (0..14).find_map(|_| self.try_house(front, s, last)) {
+                Some((end, pick)) => {
+                    (s, last) = (end, Some(pick));
+                    n_in_row += 1;
+                }
+                None => {
+                    s += 1.0;
+                    (last, n_in_row) = (None, 0);
+                }
+            }
+        }
+    }
+
+    /// Places one house picked by chance if it suits and fits; returns where it ends and which it is.
+    fn try_house(&mut self, front: &Front<impl Fn(f32) -> Vec2>, s: f32, last: Option<usize>) -> Option<(f32, usize)> {
+        let pick = self.rng.below(self.houses.len());
+        let house = &self.houses[pick];
+        let is_alike = last.map(|l| &self.houses[l]).is_some_and(|l| {
+            l.wall == house.wall || l.name == house.name || l.eaves_y == house.eaves_y && self.rng.chance(0.6)
+        });
+        if is_alike || (front.is_main != house.shop_front.is_some() && self.rng.chance(0.6)) {
+            return None;
+        }
+        let (end, at, full) = self.place(front, s, house.width, house.depth, 0.5)?;
+        self.fabric.taken.push(full);
+        self.fabric.lots.push(Lot { house: pick, at });
+        Some((end, pick))
+    }
+
+    fn gate(&mut self, front: &Front<impl Fn(f32) -> Vec2>, s: f32) -> Option<f32> {
+        let (end, at, _) = self.place(front, s, GATE_M, 5.0, 0.3)?;
+        let frame = at.frame();
+        // The yard behind stays open.
+        let yard = frame.point(Vec3::new(0.0, 0.0, -4.5));
+        self.fabric.taken.push(Footprint::new(Vec2::new(yard.x, yard.z), Vec2::new(1.5, 4.5), at.turn_deg.y));
+        self.fabric.gates.push(at);
+        Some(end)
+    }
+
+    /// Where something so wide and deep stands if it starts at `s`, and its footprint; `None` where it does not fit.
+    fn place(
+        &self,
+        front: &Front<impl Fn(f32) -> Vec2>,
+        s: f32,
+        width: f32,
+        depth: f32,
+        slack: f32,
+    ) -> Option<(f32, At, Footprint)> {
+        let end = march(&front.line, s, front.to, width)?;
+        let (a, b) = ((front.line)(s), (front.line)(end));
+        let chord = (b - a).normalize_or(Vec2::X);
+        let away = Vec2::new(-chord.y, chord.x) * front.side;
+        let mid = (a + b) * 0.5;
+        let yaw = atan2(-away.x, -away.y) * 180.0 / PI;
+        let center = mid + away * (depth * 0.5);
+        let half = Vec2::new(width, depth) * 0.5;
+        let core = Footprint::new(center, half - Vec2::splat(slack), yaw);
+        if self.fabric.taken.iter().any(|t| t.overlaps(&core)) || is_in_the_way(&core, &self.streets) {
+            return None;
+        }
+        let y = ground_y(mid.x, mid.y) + PAVING_M;
+        Some((end, At::point(Vec3::new(mid.x, y, mid.y)).yaw(yaw), Footprint::new(center, half, yaw)))
     }
 }
 

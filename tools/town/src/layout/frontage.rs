@@ -1,6 +1,7 @@
 //! What belongs to houses and streets: doors, awnings, signs, wall lanterns, things by the door, lamp posts, pennants.
 
 use super::buildings::{Footprint, Lot};
+use super::landmarks::WATERMILL_X;
 use super::plan::{Kind, PAVING_M, Street, ground_y, streets};
 use crate::catalog::At;
 use crate::math::{PI, atan2};
@@ -31,7 +32,7 @@ pub fn houses(
     lots: &[Lot],
     taken: &[Footprint],
     n_wall_lamps: usize,
-    shade: Option<&ShadeWall>,
+    shade: &ShadeWall,
 ) -> Vec<SceneNode> {
     let mut rng = Rng::new(650);
     let lamp_every = lots.len() as f32 / n_wall_lamps.max(1) as f32;
@@ -54,7 +55,7 @@ pub fn houses(
             children.push(SceneNode::model("lamp_wall", At::point(house.lantern)).with(vec![light]));
         }
         by_the_door(house, lot, &mut rng, &mut children);
-        free_sides(house, lot, taken, shade.filter(|s| s.lot == i), &mut rng, &mut children);
+        free_sides(house, lot, taken, (shade.lot == i).then_some(shade), &mut rng, &mut children);
         // Instance tint: sun-bleached, damp, dusty.
         let t = rng.range(0.86, 1.0);
         let tint = [t, t * rng.range(0.96, 1.0), t * rng.range(0.92, 1.0)];
@@ -120,6 +121,13 @@ fn by_the_door(house: &House, lot: &Lot, rng: &mut Rng, out: &mut Vec<SceneNode>
     for node in &mut out[first..] {
         let p = frame.point(node.at.p);
         node.at.p.y += ground_y(p.x, p.z) + PAVING_M - lot.at.p.y;
+        let (l, r) = (frame.point(node.at.p - Vec3::X * 0.5), frame.point(node.at.p + Vec3::X * 0.5));
+        let tilt_deg = atan2(ground_y(r.x, r.z) - ground_y(l.x, l.z), 1.0) * 180.0 / PI;
+        match node.model.as_str() {
+            "bench" => node.at.turn_deg.z += tilt_deg,
+            "bicycle" => node.at.turn_deg.x -= tilt_deg,
+            _ => {}
+        }
     }
 }
 
@@ -142,11 +150,12 @@ fn free_sides(
     out: &mut Vec<SceneNode>,
 ) {
     for side in [-1.0f32, 1.0] {
-        if !is_free(house, lot, taken, side, 1.2) {
+        let is_shade = shade.is_some_and(|s| s.side == side);
+        if !is_shade && !is_free(house, lot, taken, side, 1.2) {
             continue;
         }
         let wall = |y: f32, z: f32| At::new(side * house.width * 0.5, y, z).yaw(side * 90.0);
-        if shade.is_some_and(|s| s.side == side) {
+        if is_shade {
             out.push(SceneNode::model("ivy_large", wall(-0.15, -house.depth * 0.36)));
             out.push(SceneNode::model("ivy_small", wall(-0.15, -house.depth * 0.80)));
             out.push(SceneNode::model("window_flush_stone", wall(4.27, -house.depth * 0.62)));
@@ -173,45 +182,99 @@ fn free_sides(
     }
 }
 
-/// The wall of the `shade` picture: the sun grazes it, and there is room before it.
+/// The wall of the `shade` picture: a brick house on the south bank, turned so that the sun grazes its side.
 pub struct ShadeWall {
-    lot: usize,
+    /// Index of its lot.
+    pub lot: usize,
     side: f32,
     /// Where the camera stands.
     pub eye: Vec3,
     /// Where it looks.
     pub target: Vec3,
+    /// Where a tree stands that shades the wall.
+    pub tree: Vec3,
 }
 
-/// Finds it.
-pub fn shade_wall(houses: &[House], lots: &[Lot], taken: &[Footprint]) -> Option<ShadeWall> {
-    let sun = Vec2::new(-0.707, 0.707);
-    let mut best: Option<(f32, ShadeWall)> = None;
-    for (i, lot) in lots.iter().enumerate() {
-        let house = &houses[lot.house];
-        let frame = lot.at.frame();
+/// Where the house of the `shade` picture stands; its right wall's normal is 75° from the sun's azimuth.
+pub fn shade_lot(houses: &[House]) -> Lot {
+    let house = houses.iter().position(|h| h.style == Style::Brick && h.shop_front.is_none());
+    let (x, z) = (-27.0, 128.0);
+    let at = At::new(x, ground_y(x, z) + PAVING_M, z).yaw(-60.0);
+    Lot { house: house.or(houses.iter().position(|h| h.style == Style::Brick)).unwrap_or(0), at }
+}
+
+/// The picture of the house that stands on `lot`.
+pub fn shade_wall(houses: &[House], lot: &Lot, index: usize) -> ShadeWall {
+    let house = &houses[lot.house];
+    let frame = lot.at.frame();
+    let (normal, along) = (frame.linear * Vec3::X, frame.linear * Vec3::Z);
+    let middle = frame.point(Vec3::new(house.width * 0.5, 0.0, -house.depth * 0.45));
+    let grounded = |p: Vec3, lift: f32| Vec3::new(p.x, ground_y(p.x, p.z) + lift, p.z);
+    ShadeWall {
+        lot: index,
+        side: 1.0,
+        // The eye stands on the sun's side, so that shadows fall away from it.
+        eye: grounded(middle + along * 5.4 + normal * 2.9, 1.65),
+        target: middle - along * 1.2 + normal * 0.3 + Vec3::Y * 1.9,
+        tree: grounded(middle + along * 8.4 + normal * 1.4, 0.0),
+    }
+}
+
+/// Gateways with their leaves, some of which swing.
+pub fn gateways(gates: &[At]) -> Vec<SceneNode> {
+    let mut rng = Rng::new(655);
+    let mut out = Vec::new();
+    for (i, at) in gates.iter().enumerate() {
+        let mut leaves = Vec::new();
         for side in [-1.0f32, 1.0] {
-            let normal = frame.linear * Vec3::new(side, 0.0, 0.0);
-            let grazing = Vec2::new(normal.x, normal.z).dot(sun);
-            let is_roomy = [1.2, 3.0, 5.0, 8.0].iter().all(|m| is_free(house, lot, taken, side, *m));
-            if !(0.10..0.42).contains(&grazing) || !is_roomy || house.style == Style::Timber {
-                continue;
+            // Hung at the jambs, opening into the yard.
+            let hinge = At::new(side * 1.22, 0.0, -0.35).scaled(-side, 1.0, 1.0);
+            let open = -side * rng.range(35.0, 80.0);
+            let leaf = SceneNode::model("gate_leaf", hinge.yaw(open));
+            leaves.push(if i % 3 == 0 {
+                leaf.moving(Motion::Swing {
+                    axis: Vec3::Y,
+                    amplitude_deg: 9.0,
+                    period_s: rng.range(4.0, 7.0),
+                    phase: rng.unit(),
+                })
+            } else {
+                leaf
+            });
+        }
+        let model = if i % 2 == 0 { "gateway_stone" } else { "gateway_plaster" };
+        out.push(SceneNode::model(model, *at).with(leaves));
+    }
+    out
+}
+
+/// People who have stopped to talk on the pavements.
+pub fn talkers() -> Vec<SceneNode> {
+    let mut rng = Rng::new(656);
+    let mut out = Vec::new();
+    for street in streets().iter().filter(|s| s.kind == Kind::Street) {
+        let mut s = 5.0;
+        let mut side = 1.0;
+        while s < street.length().min(110.0) {
+            let offset = side * (street.half_m + rng.range(0.6, 1.0));
+            let p = street.beside(s, offset);
+            let y = ground_y(p.x, p.y) + PAVING_M + 0.01;
+            let yaw = rng.range(0.0, 360.0);
+            for turn in [0.0, 180.0] {
+                // Each stands 45 cm behind the point they talk over, and looks at it.
+                let at = At::new(p.x, y, p.y).yaw(yaw + turn + rng.range(-12.0, 12.0));
+                let stand = at.frame().point(Vec3::new(0.0, 0.0, 0.45));
+                let ground = ground_y(stand.x, stand.z) + PAVING_M + 0.01;
+                out.push(super::traffic::standing_person(
+                    At { p: Vec3::new(stand.x, ground, stand.z), ..at },
+                    &mut rng,
+                ));
             }
-            // The eye stands on the sun's side of the wall, so that shadows fall away from it.
-            let along = frame.linear * Vec3::Z;
-            let toward_front = if Vec2::new(along.x, along.z).dot(sun) > 0.0 { 1.0 } else { -1.0 };
-            let middle = frame.point(Vec3::new(side * house.width * 0.5, 0.0, -house.depth * 0.45));
-            let mut eye = middle + along * (5.2 * toward_front) + normal * 2.6;
-            eye.y = ground_y(eye.x, eye.z) + 1.7;
-            let target = middle - along * (0.8 * toward_front) + Vec3::Y * 2.3;
-            let score = (grazing - 0.25).abs()
-                + if house.wall == "plaster_white" || house.wall == "plaster_cream" { 0.0 } else { 0.08 };
-            if best.as_ref().is_none_or(|(s, _)| score < *s) {
-                best = Some((score, ShadeWall { lot: i, side, eye, target }));
-            }
+            s += rng.range(14.0, 22.0);
+            side = -side;
         }
     }
-    best.map(|(_, wall)| wall)
+    out
 }
 
 /// Lamp posts along the streets; `n` at most.
@@ -230,7 +293,8 @@ pub fn street_lamps(n: usize) -> Vec<SceneNode> {
         while s < reach.min(street.length() - 3.0) {
             let p = street.beside(s, side * offset);
             let is_on_bridge = p.x.abs() < 6.5 && p.y > 60.0;
-            if !is_on_bridge && out.len() < n {
+            let is_in_mill = (p.x - WATERMILL_X).abs() < 7.0 && p.y > 90.0;
+            if !is_on_bridge && !is_in_mill && out.len() < n {
                 out.push(lamp_post(Vec3::new(p.x, ground_y(p.x, p.y) + PAVING_M, p.y), 0.0));
             }
             s += spacing;

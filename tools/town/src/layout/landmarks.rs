@@ -20,6 +20,10 @@ pub const WATERMILL_X: f32 = 33.0;
 /// All landmarks.
 pub fn build() -> Vec<SceneNode> {
     let mut out = vec![church(), SceneNode::model("bridge", At::default()), windmill(), watermill()];
+    let top = ground_y(0.0, 80.0) + PAVING_M;
+    for x in [-50.0f32, 20.0] {
+        out.push(SceneNode::model("river_steps", At::new(x, top, BANKS.0)));
+    }
     out.push(SceneNode::group("boats", At::default(), boats()));
     out.push(SceneNode::group("birds", At::default(), birds()));
     out.push(SceneNode::group("flags", At::default(), flags()));
@@ -65,11 +69,11 @@ fn boats() -> Vec<SceneNode> {
     let mut rng = Rng::new(670);
     let moored = [
         (-62.0, 76.4),
-        (-55.0, 76.5),
+        (-58.0, 76.5),
         (-31.0, 76.5),
         (-17.0, 95.4),
-        (19.0, 76.5),
-        (27.0, 76.4),
+        (14.5, 76.5),
+        (29.5, 76.6),
         (47.0, 76.5),
         (58.0, 95.4),
         (74.0, 76.5),

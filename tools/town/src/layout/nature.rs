@@ -1,6 +1,7 @@
 //! Trees, hedges, fences, tufts: avenue, gardens, churchyard, banks, fields.
 
 use super::buildings::Footprint;
+use super::frontage::ShadeWall;
 use super::landmarks::{CHURCH_Z, WINDMILL};
 use super::plan::{BANKS, PAVING_M, SQUARE, Street, ground_y, river_z, streets};
 use crate::catalog::At;
@@ -67,14 +68,20 @@ fn gardens(land: &Land) -> Vec<SceneNode> {
     let mut rng = Rng::new(711);
     let mut out = Vec::new();
     let mut trunks: Vec<Vec2> = Vec::new();
+    let mut beds: Vec<Vec2> = Vec::new();
     for _ in 0..2600 {
         let p = Vec2::new(rng.range(-125.0, 125.0), rng.range(-115.0, 60.0));
-        let is_close = trunks.iter().any(|t| (*t - p).length() < 5.0);
-        if trunks.len() < 120 && !is_close && land.is_free(p, 2.4) && p.length() < 128.0 {
+        let is_close = trunks.iter().any(|t| (*t - p).length() < 5.0) || beds.iter().any(|b| (*b - p).length() < 3.4);
+        if trunks.len() < 165 && !is_close && land.is_free(p, 2.4) && p.length() < 128.0 {
             trunks.push(p);
             let kind = rng.pick(&["apple", "apple", "lime", "maple", "oak", "poplar"]);
             out.push(tree(kind, p.x, p.y, 0.0, &mut rng));
-        } else if land.is_free(p, 0.9) && out.len() < 420 {
+        } else if beds.len() < 44 && land.is_free(p, 2.8) && !is_close && !beds.iter().any(|b| (*b - p).length() < 5.6)
+        {
+            beds.push(p);
+            let yaw = 15.0 * rng.range(-2.0, 2.0) + if p.x < 0.0 { 0.0 } else { 90.0 };
+            out.push(SceneNode::model("vegetable_bed", At::new(p.x, ground_y(p.x, p.y) + 0.04, p.y).yaw(yaw)));
+        } else if land.is_free(p, 0.9) && out.len() < 560 {
             let y = ground_y(p.x, p.y) - 0.03;
             let name = rng.pick(&["bush", "tufts_flowers", "tufts_grass", "tufts_grass"]);
             out.push(tinted(
@@ -83,6 +90,28 @@ fn gardens(land: &Land) -> Vec<SceneNode> {
             ));
         }
     }
+    out
+}
+
+/// What grows and stands by the wall of the `shade` picture.
+pub fn shade_garden(wall: &ShadeWall) -> Vec<SceneNode> {
+    let mut rng = Rng::new(715);
+    let mut out = vec![tree("apple", wall.tree.x, wall.tree.z, 0.0, &mut rng)];
+    let (dx, dz) = (wall.target.x - wall.eye.x, wall.target.z - wall.eye.z);
+    let at = |t: f32, right: f32| {
+        let reach = (dx * dx + dz * dz).sqrt();
+        let (fx, fz) = (dx / reach, dz / reach);
+        let (x, z) = (wall.eye.x + fx * t - fz * right, wall.eye.z + fz * t + fx * right);
+        At::new(x, ground_y(x, z), z)
+    };
+    for (t, right) in [(4.6, 0.2), (6.0, 1.4), (5.2, 2.3), (8.5, 0.9), (10.5, 2.6), (7.4, 3.3), (12.0, 0.6), (9.6, 4.6)]
+    {
+        let name = rng.pick(&["tufts_flowers", "tufts_grass"]);
+        out.push(tinted(SceneNode::model(name, at(t, right).yaw(rng.range(0.0, 360.0))), &mut rng));
+    }
+    out.push(SceneNode::model("bench", at(9.0, 1.9).yaw(-150.0)));
+    out.push(tree("lime", at(24.0, 9.0).p.x, at(24.0, 9.0).p.z, 0.0, &mut rng));
+    out.push(tree("apple", at(15.0, 6.5).p.x, at(15.0, 6.5).p.z, 0.0, &mut rng));
     out
 }
 
@@ -95,12 +124,12 @@ fn churchyard() -> Vec<SceneNode> {
     for i in 0..n {
         let z = z0 + (z1 - z0) * (i as f32 + 0.5) / n as f32;
         for x in [-x1, x1] {
-            out.push(SceneNode::model("garden_wall", At::new(x, ground_y(x, z), z).yaw(90.0)));
+            out.push(SceneNode::model("garden_wall", At::new(x, ground_y(x, z), z).yaw(90.0).scaled(1.03, 1.0, 1.0)));
         }
     }
     for i in 0..11 {
         let x = -15.5 + 3.1 * i as f32;
-        out.push(SceneNode::model("garden_wall", At::new(x, ground_y(x, z1), z1)));
+        out.push(SceneNode::model("garden_wall", At::new(x, ground_y(x, z1), z1).scaled(1.025, 1.0, 1.0)));
     }
     for side in [-1.0, 1.0] {
         for i in 0..3 {

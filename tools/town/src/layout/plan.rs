@@ -220,7 +220,7 @@ pub fn streets() -> Vec<Street> {
             &[(0.0, 103.0), (-1.0, 118.0), (-14.0, 140.0), (-44.0, 168.0), (-90.0, 210.0)],
             [Some((12.0, 52.0)), Some((12.0, 40.0))],
         ),
-        street("south_quay", Kind::Lane, (3.0, 0.0), &[(-96.0, 100.6), (22.0, 100.6)], [None, None]),
+        street("south_quay", Kind::Lane, (3.0, 0.0), &[(-96.0, 100.6), (96.0, 100.6)], [None, None]),
         street(
             "mill_track",
             Kind::Track,

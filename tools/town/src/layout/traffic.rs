@@ -51,7 +51,7 @@ fn size(rng: &mut Rng) -> f32 {
 pub fn standing_person(at: At, rng: &mut Rng) -> SceneNode {
     let f = rng.pick(&FIGURES);
     let mut root = SceneNode { at: at.size(size(rng)), ..SceneNode::default() };
-    if rng.chance(0.3) {
+    if rng.chance(0.16) {
         root.motion = Some(Motion::Swing {
             axis: Vec3::Y,
             amplitude_deg: rng.range(12.0, 40.0),

@@ -133,7 +133,7 @@ fn lamp_post() -> Builder {
             (0.035, 3.2),
             (0.0, 3.21),
         ],
-        12,
+        9,
     );
     b.tube("iron", &[(p(-0.34, 2.82, 0.0), 0.016), (p(0.34, 2.82, 0.0), 0.016)], 6, true);
     b.within(Frame::at(0.0, 3.24, 0.0), lantern);
@@ -143,9 +143,9 @@ fn lamp_post() -> Builder {
 fn lamp_wall() -> Builder {
     let mut b = Builder::default();
     b.block("iron", p(-0.06, -0.30, 0.0), p(0.06, 0.20, 0.03), 0.01, skip::BACK);
-    let curl: Vec<(Vec3, f32)> = (0..=9)
+    let curl: Vec<(Vec3, f32)> = (0..=6)
         .map(|i| {
-            let a = PI * 0.5 * i as f32 / 9.0;
+            let a = PI * 0.5 * i as f32 / 6.0;
             (p(0.0, -0.22 + 0.42 * sin(a), 0.02 + 0.52 * (1.0 - cos(a))), 0.016)
         })
         .collect();

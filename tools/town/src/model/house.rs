@@ -294,7 +294,7 @@ fn surrounds(b: &mut Builder, f: &Facade, openings: &[Opening], left: f32, floor
             );
             if f.spec.style == Style::Render || is_door {
                 for x in [x0 - 0.12, x1] {
-                    b.block(mat, p(x, o.y, -0.02), p(x + 0.12, o.y + o.h, 0.022), 0.010, skip::BACK);
+                    b.block(mat, p(x, o.y, -0.02), p(x + 0.12, o.y + o.h, 0.022), 0.0, skip::BACK);
                 }
             }
         }

@@ -243,10 +243,11 @@ fn window_box() -> Builder {
     b
 }
 
-/// An upright alpha card, centred, standing on y = 0; its normals lean up so that light falls on it softly.
+/// An upright alpha card, centred, standing on y = 0. Its normals lean up so that light falls on it softly, on both sides, which
+/// is why it has two faces of its own instead of one that is drawn from both sides with its normal turned down.
 pub fn card(b: &mut Builder, mat: &'static str, width: f32, height: f32, foot_ao: f32) {
     use crate::mesh::Vertex;
-    let n = Vec3::new(0.0, 0.8, 0.6);
+    let n = Vec3::new(0.0, 0.97, 0.24);
     let w = width * 0.5;
     let corner =
         |x: f32, y: f32, u: f32, v: f32, ao: f32| Vertex { p: Vec3::new(x, y, 0.0), n, uv_m: Vec2::new(u, v), ao };
@@ -260,7 +261,7 @@ pub fn card(b: &mut Builder, mat: &'static str, width: f32, height: f32, foot_ao
             corner(w, height, 1.0, 0.0, 1.0),
             corner(-w, height, 0.0, 0.0, 1.0),
         ],
-        &[[0, 1, 2], [0, 2, 3]],
+        &[[0, 1, 2], [0, 2, 3], [0, 2, 1], [0, 3, 2]],
     );
     b.uv_offset = off;
 }
@@ -282,15 +283,13 @@ fn chimney(mat: &'static str, n_pots: usize) -> Builder {
                 "terracotta",
                 &[
                     (0.12, 0.0),
-                    (0.10, 0.05),
                     (0.095, tall - 0.06),
                     (0.12, tall - 0.05),
                     (0.12, tall),
                     (0.085, tall),
-                    (0.08, tall - 0.2),
-                    (0.0, tall - 0.2),
+                    (0.0, tall - 0.16),
                 ],
-                10,
+                8,
             );
         });
     }
@@ -323,7 +322,7 @@ pub fn door_leaf(paint: &'static str) -> Builder {
 /// An awning hinged at its upper edge (the origin), 2.6 m wide, reaching 1.3 m out.
 pub fn awning(canvas: &'static str) -> Builder {
     let mut b = Builder::default();
-    let (w, reach, drop) = (2.7, 1.3, 0.62);
+    let (w, reach, drop) = (2.7, 1.2, 0.44);
     let n = 12;
     b.grid(canvas, n, 4, |i, j| {
         let (s, t) = (i as f32 / n as f32, 1.0 - j as f32 / 4.0);

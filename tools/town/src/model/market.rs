@@ -28,8 +28,46 @@ pub fn build(file: &mut File) {
     ] {
         file.add_single(&format!("wares_{name}"), wares(name, &mats));
     }
+    file.add_single("vegetable_bed", vegetable_bed());
     file.add_single("fountain", fountain());
     file.add_single("well", well());
+}
+
+/// A bed of 2.4 × 4.6 m: boards, soil, rows of cabbages and leaves.
+fn vegetable_bed() -> Builder {
+    let mut b = Builder::default();
+    let mut rng = Rng::new(905);
+    let (w, d) = (1.2f32, 2.3f32);
+    for s in [-1.0f32, 1.0] {
+        b.block("timber_grey", p(s * w - 0.03, -0.5, -d), p(s * w + 0.03, 0.14, d), 0.0, skip::BOTTOM);
+        b.block("timber_grey", p(-w, -0.5, s * d - 0.03), p(w, 0.14, s * d + 0.03), 0.0, skip::BOTTOM);
+    }
+    b.grid("soil", 8, 2, |i, j| {
+        let (x, z) = (w * (i as f32 / 4.0 - 1.0), d * (1.0 - j as f32));
+        let ridge = if i % 2 == 1 { 0.05 } else { 0.0 };
+        (p(x, 0.07 + ridge, z), Vec2::new(x, z), 0.95)
+    });
+    for row in 0..3 {
+        let x = -0.8 + 0.8 * row as f32;
+        for k in 0..7 {
+            let z = -1.95 + 0.65 * k as f32 + rng.range(-0.06, 0.06);
+            if row == 1 {
+                for turn in [20.0, 110.0] {
+                    b.within(Frame::at(x, 0.04, z).yaw(turn + 40.0 * k as f32), |b| {
+                        super::house_parts::card(b, "tuft_grass", 0.55, 0.5, 0.7);
+                    });
+                }
+            } else {
+                let r = rng.range(0.12, 0.17);
+                b.ellipsoid("cabbage", p(x, 0.10 + 0.7 * r, z), p(r, 0.8 * r, r), 6, 4);
+                b.within(Frame::at(x, 0.07, z).yaw(33.0 * k as f32), |b| {
+                    b.lathe("cabbage", &[(0.0, 0.02), (r * 1.2, 0.05), (r * 1.75, 0.13)], 6);
+                    b.lathe("cabbage", &[(r * 1.75, 0.13), (r * 1.2, 0.06), (0.0, 0.03)], 6);
+                });
+            }
+        }
+    }
+    b
 }
 
 /// A table 2.6 m long with four posts; the front is +Z.

@@ -11,3 +11,4 @@ pub mod people;
 pub mod roof;
 pub mod trees;
 pub mod vehicles;
+pub mod yard;

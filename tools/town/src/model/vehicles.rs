@@ -164,9 +164,22 @@ fn cart() -> Builder {
     }
     b.beam("timber", p(-0.7, 0.55, 0.1), p(0.7, 0.55, 0.1), 0.1, 0.1, 0.015);
     b.beam("timber", p(-0.4, 0.80, -2.42), p(0.4, 0.80, -2.42), 0.05, 0.05, 0.01);
-    b.ellipsoid("straw", p(0.0, 0.98, 0.0), p(0.56, 0.42, 0.92), 12, 8);
-    b.ellipsoid("straw", p(0.12, 1.18, 0.25), p(0.38, 0.3, 0.55), 10, 6);
+    hay(&mut b);
     b
+}
+
+/// A lumpy heap on the cart's bed.
+fn hay(b: &mut Builder) {
+    use crate::noise::value;
+    let (nx, nz) = (12, 18);
+    b.grid("hay", nx, nz, |i, j| {
+        let (s, t) = (i as f32 / nx as f32 * 2.0 - 1.0, 1.0 - j as f32 / nz as f32 * 2.0);
+        let dome = (1.0 - s * s).max(0.0) * (1.0 - t * t * t * t).max(0.0);
+        let lumps = value(s * 4.0 + 8.0, t * 6.0 + 8.0, (64, 64), 951)
+            + 0.5 * value(s * 9.0 + 20.0, t * 13.0 + 20.0, (64, 64), 952);
+        let y = 0.80 + 0.5 * crate::math::pow(dome, 0.6) * (0.65 + 0.35 * lumps);
+        (p(s * 0.59, y, t * 0.95), Vec2::new(s * 0.7, -t), lerp(0.6, 1.0, dome.min(1.0)))
+    });
 }
 
 /// Spoked, radius 0.55 m; its axle is x.
@@ -234,7 +247,6 @@ fn bird_body(mat: &'static str) -> Builder {
     let mut b = Builder::default();
     b.ellipsoid(mat, Vec3::ZERO, p(0.055, 0.055, 0.17), 8, 6);
     b.ellipsoid(mat, p(0.0, 0.03, -0.17), p(0.038, 0.04, 0.055), 8, 6);
-    b.lathe("orange", &[(0.0, 0.0), (0.0, 0.0)], 3);
     b.within(Frame::at(0.0, 0.03, -0.21).pitch(-90.0), |b| b.lathe("orange", &[(0.012, 0.0), (0.0, 0.05)], 5));
     b.polygon(mat, &[p(-0.05, 0.0, 0.12), p(-0.09, 0.0, 0.32), p(0.09, 0.0, 0.32), p(0.05, 0.0, 0.12)]);
     b.polygon(mat, &[p(0.05, -0.005, 0.12), p(0.09, -0.005, 0.32), p(-0.09, -0.005, 0.32), p(-0.05, -0.005, 0.12)]);

@@ -11,6 +11,7 @@ use flat::Flat;
 use glam::Vec3;
 use images::{Images, decode_images};
 use raster::{View, render};
+use std::io::Write as _;
 use std::path::Path;
 
 const WIDTH: usize = 1280;
@@ -87,7 +88,7 @@ pub fn models(folder: &Path, names: &[&str]) -> Result<(), String> {
         let a = turn * PI / 180.0;
         let eye = center + Vec3::new(sin(a) * 0.93, 0.36, cos(a) * 0.93) * radius * 2.5;
         let images = decode_images(&flat.materials)?;
-        println!("{model}: {}; {lo:.2} to {hi:.2}", flat.summary());
+        let _ = writeln!(std::io::stdout(), "{model}: {}; {lo:.2} to {hi:.2}", flat.summary());
         save(&folder.join(format!("{model}.png")), &render(&flat, &View::new(eye, center, 42.0), &images))?;
     }
     Ok(())

@@ -35,7 +35,7 @@ pub fn grass(u: f32, v: f32) -> Texel {
     if flower.id > 0.955 && flower.f1 < 0.17 {
         albedo = if flower.f1 < 0.06 { [0.62, 0.45, 0.06] } else { [0.72, 0.71, 0.66] };
     }
-    Texel { albedo, height_m: 0.035 * height + 0.02 * clump, roughness: 0.9, metallic: 0.0 }
+    Texel { albedo, height_m: 0.017 * height + 0.02 * clump, roughness: 0.9, metallic: 0.0 }
 }
 
 /// Far country from above: a patchwork of fields with furrows, dark hedgerows and copses.
@@ -58,7 +58,7 @@ pub fn fields(u: f32, v: f32) -> Texel {
     let crowns = fbm(u, v, (130, 130), 2, 146);
     let wood = copse.max(hedge * 0.9);
     albedo = mix(albedo, scale3([0.042, 0.068, 0.026], 0.5 + 1.1 * crowns), wood);
-    Texel { albedo, height_m: wood * 6.0 * (0.5 + crowns), roughness: 0.95, metallic: 0.0 }
+    Texel { albedo, height_m: wood * 1.6 * (0.5 + crowns), roughness: 0.95, metallic: 0.0 }
 }
 
 /// River water: small crossing waves; the colour is what comes back from the depth.

@@ -1,0 +1,28 @@
+// How much of the sun a surface sees: 0 in shadow, 1 in light; from what the sun pass found for the samples that show it.
+@group(2) @binding(3) var sun_samples: texture_2d<u32>;
+
+var<private> chosen_px: vec2u;
+var<private> chosen_mask: u32;
+
+// The pixel and its samples (a bit each) whose surface is shaded next.
+fn choose_sun_samples(px: vec2u, mask: u32) {
+    chosen_px = px;
+    chosen_mask = mask;
+}
+
+// Light that fades out where the triangle turns away from the sun while its smooth normal does not yet (Chiang, Li & Burley 2019):
+// without it the shadow that a coarse mesh casts on itself would show its triangles.
+fn terminator(s: Surface) -> f32 {
+    let facing = max(dot(s.normal, frame.sun_direction) * dot(s.normal, s.geometric_normal), 1e-6);
+    let g = saturate(dot(s.geometric_normal, frame.sun_direction) / facing);
+    return g * (1.0 + g * (1.0 - g));
+}
+
+fn sun_visibility(s: Surface) -> f32 {
+    let word = textureLoad(sun_samples, chosen_px, 0).x;
+    var lit = 0.0;
+    for (var i = 0u; i < N_SAMPLES; i++) {
+        if (chosen_mask >> i & 1u) != 0u { lit += f32(extractBits(word, 8u * i, 8u)); }
+    }
+    return lit / (255.0 * f32(countOneBits(chosen_mask))) * terminator(s);
+}
