@@ -131,7 +131,7 @@ fn aliasing_stops_when_told_to() {
 fn aliasing_ranks_hard_shadows_worse_than_edge_rays() {
     let (gpu, size_px) = (gpu(), [96, 64]);
     let (mut scene, mut store) = (load("alpha"), Memory::default());
-    let mut measure = |scene: &mut Scene, rays| {
+    let measure = |scene: &mut Scene, rays| {
         let mut pictures = renderer_with(&gpu, scene, size_px, 4, rays);
         let mut references = renderer_with(&gpu, scene, size_px, 1, RayMode::Hard);
         let mut unshadowed = renderer(&gpu, scene, size_px, 1);
