@@ -1,5 +1,6 @@
 //! The report as people and programs read it.
 
+use praxis::measure::aliasing::{Aliasing, PlaceAliasing};
 use praxis::measure::{BadTimestamps, Budget, FrameLog, RunFile, Unit};
 use praxis::report::Report;
 
@@ -158,4 +159,49 @@ fn report_json_holds_the_same() {
     assert_eq!(verdicts, ["pass", "breach", "not_judged"]);
     assert_eq!(json["budgets"][1]["budget"]["statistic"], "p95");
     assert_eq!(json["notes"][0], "Budget not judged: the run has no line tlas.cpu (median)");
+}
+
+fn aliasing_of(flip_mean: f64, size_px: [u32; 2]) -> Aliasing {
+    let place = |frame_idx| PlaceAliasing {
+        frame_idx,
+        flip_mean,
+        edge_error: Some(0.02),
+        flicker_variance: 0.0004,
+        ..PlaceAliasing::default()
+    };
+    Aliasing::of_places(size_px, 8, 64, vec![place(0), place(5)]).expect("two places")
+}
+
+#[test]
+fn aliasing_is_shown_beside_a_baseline_that_measured_the_same() {
+    let mut run = run_of(&[("cpu_frame", 5_000_000)]);
+    assert!(!Report::new(&run, None, &[]).to_text(false).contains("aliasing"));
+    run.aliasing = Some(aliasing_of(0.05, [320, 180]).to_value());
+    let text = Report::new(&run, None, &[]).to_text(false);
+    let expected = "
+─────────────────────────────────────────────────────────────────
+ aliasing at 320×180, median of 2 places, 8 steps each      of 1
+─────────────────────────────────────────────────────────────────
+   FLIP, mean                                            0.05000
+   edge error                                            0.02000
+   flicker, rms                                          0.02000
+─────────────────────────────────────────────────────────────────
+";
+    assert!(text.contains(expected), "{text}");
+
+    let mut baseline = run.clone();
+    baseline.aliasing = Some(aliasing_of(0.04, [320, 180]).to_value());
+    let report = Report::new(&run, Some(&baseline), &[]);
+    let text = report.to_text(false);
+    let row = text.lines().find(|line| line.contains("FLIP")).expect("it is shown");
+    assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["FLIP,", "mean", "0.05000", "0.04000", "+25.0%"]);
+    let json = report.to_json();
+    assert_eq!(json["aliasing"]["edge_error"]["baseline"], 0.02);
+    assert_eq!(json["aliasing"]["shadow_edge_error"]["value"], serde_json::Value::Null);
+    assert_eq!(json["run"]["aliasing"]["places"][1]["frame_idx"], 5);
+
+    baseline.aliasing = Some(aliasing_of(0.04, [640, 360]).to_value());
+    let text = Report::new(&run, Some(&baseline), &[]).to_text(false);
+    assert!(!text.contains("0.04000"), "{text}");
+    assert!(text.contains("the Baseline's aliasing was measured at another size or at other places\n"), "{text}");
 }

@@ -3,6 +3,7 @@
 //! A frame: wait for the oldest → read finished timestamps → update systems (and propagate transforms) → prepare_frame →
 //! encode → submit. No wall clock moves the scene: motion is a function of the frame index.
 
+pub mod aliasing;
 mod recorder;
 pub mod window;
 

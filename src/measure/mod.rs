@@ -25,10 +25,13 @@
 //!
 //! [`picture`] compares pictures with their goldens: a benchmark that drew the wrong picture measured the wrong work.
 //!
+//! [`aliasing`] compares pictures with supersampled references, and measures how they flicker.
+//!
 //! # Invariants
 //! - Values are stored per frame and never averaged before; a summary is always made from all of them.
 //! - A value that isn't there is absent, never 0.
 
+pub mod aliasing;
 mod atomic_write;
 mod baseline;
 mod budget;

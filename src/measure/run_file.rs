@@ -77,7 +77,7 @@ pub struct RunFile {
     /// What was counted.
     #[serde(default)]
     pub counts: Counts,
-    /// The aliasing measures, where they were taken.
+    /// The aliasing measures, where they were taken: [`aliasing::Aliasing`](super::aliasing::Aliasing), or a program's own.
     #[serde(default)]
     pub aliasing: Option<Value>,
     /// What a reader of the numbers should know.

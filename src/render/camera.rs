@@ -20,9 +20,9 @@ pub struct CameraMatrices {
     /// Pixels a metre covers at distance 1 (anywhere, if orthographic).
     pub px_per_metre: f32,
     pub near: f32,
-    /// The picture's shift in clip space after the division.
-    pub jitter_ndc: Vec2,
     pub is_orthographic: bool,
+    /// How far the jitter shifts the picture, in normalized device coordinates.
+    pub jitter_ndc: Vec2,
 }
 
 impl CameraMatrices {
@@ -41,8 +41,8 @@ impl CameraMatrices {
                 (orthographic(half, near, far), half, near.max(1e-6), true)
             }
         };
-        let shift = 2.0 * jitter_px / Vec2::new(size_px[0] as f32, -(size_px[1] as f32));
-        let jitter = Mat4::from_translation(shift.extend(0.0));
+        let jitter_ndc = 2.0 * jitter_px / Vec2::new(size_px[0] as f32, -(size_px[1] as f32));
+        let jitter = Mat4::from_translation(jitter_ndc.extend(0.0));
         let view_from_relative = Mat4::from_mat3(Mat3A::transpose(&rotation).into());
         let clip_from_relative = jitter * clip_from_view * view_from_relative;
         Self {
@@ -53,8 +53,8 @@ impl CameraMatrices {
             half_extent,
             px_per_metre: size_px[1] as f32 / (2.0 * half_extent.y),
             near,
-            jitter_ndc: shift,
             is_orthographic,
+            jitter_ndc,
         }
     }
 }

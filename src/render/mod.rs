@@ -129,8 +129,13 @@ impl Renderer {
 
     /// Collects what changed in the scene's last update. Every update must be prepared: what moved is told only once.
     pub fn prepare_frame(&mut self, scene: &Scene, frame_idx: u32) {
+        self.prepare_frame_jittered(scene, frame_idx, Vec2::ZERO);
+    }
+
+    /// The same, with the picture shifted right and down by `jitter_px`, which may be a fraction: the camera stays where it is.
+    pub fn prepare_frame_jittered(&mut self, scene: &Scene, frame_idx: u32, jitter_px: Vec2) {
         let size_px = self.targets.size_px;
-        self.prepared.update(scene, &self.gpu_scene, size_px, Vec2::ZERO, self.tonemap, frame_idx);
+        self.prepared.update(scene, &self.gpu_scene, size_px, jitter_px, self.tonemap, frame_idx);
         if let Some(rays) = &mut self.rays {
             rays.prepare(scene.hierarchy(), &mut self.prepared.frame);
         }

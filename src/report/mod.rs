@@ -2,6 +2,7 @@
 //!
 //! Everything here is a function of the run, its Baseline and the Budgets; nothing is measured and nothing printed.
 
+mod aliasing;
 mod format;
 mod table;
 
@@ -9,6 +10,7 @@ pub use format::format_value;
 
 use serde_json::{Value, json};
 
+use crate::measure::aliasing::Aliasing;
 use crate::measure::{Budget, BudgetOutcome, BudgetVerdict, Comparison, RunFile, compare, judge_budgets};
 
 /// A run, beside its Baseline where there is one, and judged against Budgets.
@@ -22,13 +24,24 @@ pub struct Report<'a> {
     pub comparison: Option<Comparison>,
     /// The Budgets, judged.
     pub budgets: Vec<BudgetOutcome>,
+    /// The run's aliasing measures.
+    pub aliasing: Option<Aliasing>,
+    /// The Baseline's.
+    pub baseline_aliasing: Option<Aliasing>,
 }
 
 impl<'a> Report<'a> {
     /// Compares and judges `run`.
     pub fn new(run: &'a RunFile, baseline: Option<&'a RunFile>, budgets: &[Budget]) -> Self {
         let comparison = baseline.map(|baseline| compare(run, baseline));
-        Self { run, baseline, comparison, budgets: judge_budgets(run, budgets) }
+        Self {
+            run,
+            baseline,
+            comparison,
+            budgets: judge_budgets(run, budgets),
+            aliasing: Aliasing::of_run(run),
+            baseline_aliasing: baseline.and_then(Aliasing::of_run),
+        }
     }
 
     /// Whether a Budget is breached.
@@ -46,6 +59,10 @@ impl<'a> Report<'a> {
             text.push_str(&table::lines_table(self, colour));
             text.push('\n');
         }
+        if let Some(aliasing) = &self.aliasing {
+            text.push_str(&aliasing::table(aliasing, self.comparable_aliasing()));
+            text.push('\n');
+        }
         for note in self.notes() {
             text.push_str(&note);
             text.push('\n');
@@ -60,8 +77,16 @@ impl<'a> Report<'a> {
             "run": self.run.clone().without_samples(),
             "comparison": self.comparison,
             "budgets": self.budgets,
+            "aliasing": self.aliasing.as_ref().map(|run| aliasing::to_json(run, self.comparable_aliasing())),
             "notes": self.notes(),
         })
+    }
+
+    /// The Baseline's aliasing measures, if the run's can be set beside them.
+    fn comparable_aliasing(&self) -> Option<&Aliasing> {
+        self.baseline_aliasing
+            .as_ref()
+            .filter(|baseline| self.aliasing.as_ref().is_some_and(|run| run.is_comparable(baseline)))
     }
 
     /// What was measured, on what, and how.
@@ -147,6 +172,9 @@ impl<'a> Report<'a> {
         for mismatch in &comparison.mismatches {
             let (run, baseline) = (plain(&mismatch.run), plain(&mismatch.baseline));
             notes.push(format!("not as the Baseline: {} is {run}, there {baseline}", mismatch.field));
+        }
+        if self.aliasing.is_some() && self.baseline_aliasing.is_some() && self.comparable_aliasing().is_none() {
+            notes.push("the Baseline's aliasing was measured at another size or at other places".to_owned());
         }
         if !comparison.only_in_baseline.is_empty() {
             notes.push(format!("only in the Baseline: {}", comparison.only_in_baseline.join(", ")));

@@ -21,7 +21,7 @@ const SECTIONS: &[(LineKind, &str)] = &[
 
 const RULE: LineStyle = LineStyle::none().fill('─').junction('─');
 /// Rules around the table and below its header; none between rows, which read as one block.
-const STYLE: TableStyle = TableStyle::new().top_border(RULE).header_separator(RULE).bottom_border(RULE);
+pub(super) const STYLE: TableStyle = TableStyle::new().top_border(RULE).header_separator(RULE).bottom_border(RULE);
 
 /// Lines that have a natural order; the others follow, the costliest first.
 const ORDER: &[&str] = &[

@@ -1,6 +1,7 @@
 //! The program as its users meet it: exit codes, what is on stdout and stderr, what is left behind. One binary, since
 //! each links all of wgpu.
 
+mod aliasing;
 mod faults;
 mod goldens;
 mod info;

@@ -84,7 +84,7 @@ impl<'a> Picture<'a> {
     }
 
     /// Its pixels, row by row.
-    fn pixels(&self) -> &'a [[u8; 4]] {
+    pub(super) fn pixels(&self) -> &'a [[u8; 4]] {
         self.rgba.as_chunks().0
     }
 

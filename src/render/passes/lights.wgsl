@@ -44,8 +44,11 @@ fn assign(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) gro
     let far = select(slice_depth(z + 1u), 1e30, z + 1u == CLUSTERS.z);
 
     // Corners on the unit plane; tile row 0 is the picture's top.
-    let low = vec2f(f32(x) / f32(CLUSTERS.x) * 2.0 - 1.0, 1.0 - f32(y + 1u) / f32(CLUSTERS.y) * 2.0) * frame.half_extent;
-    let high = vec2f(f32(x + 1u) / f32(CLUSTERS.x) * 2.0 - 1.0, 1.0 - f32(y) / f32(CLUSTERS.y) * 2.0) * frame.half_extent;
+    let jitter = frame.jitter_ndc;
+    let low_ndc = vec2f(f32(x) / f32(CLUSTERS.x) * 2.0 - 1.0, 1.0 - f32(y + 1u) / f32(CLUSTERS.y) * 2.0) - jitter;
+    let high_ndc = vec2f(f32(x + 1u) / f32(CLUSTERS.x) * 2.0 - 1.0, 1.0 - f32(y) / f32(CLUSTERS.y) * 2.0) - jitter;
+    let low = low_ndc * frame.half_extent;
+    let high = high_ndc * frame.half_extent;
     let near_factor = select(near, 1.0, frame.is_orthographic != 0u);
     let far_factor = select(min(far, 1e15), 1.0, frame.is_orthographic != 0u);
     let box_min = vec3f(min(low * near_factor, low * far_factor), near);

@@ -55,8 +55,9 @@ fn interpolate(instance: Instance, triangle: u32, px: vec2f) -> Interpolated {
 }
 
 fn ray_direction(px: vec2f) -> vec3f {
-    let ndc = (px / vec2f(frame.size_px) * vec2f(2.0, -2.0) + vec2f(-1.0, 1.0)) * frame.half_extent;
-    let perspective = frame.camera_right.xyz * ndc.x + frame.camera_up.xyz * ndc.y - frame.camera_backward.xyz;
+    let ndc = px / vec2f(frame.size_px) * vec2f(2.0, -2.0) + vec2f(-1.0, 1.0);
+    let on_plane = (ndc - frame.jitter_ndc) * frame.half_extent;
+    let perspective = frame.camera_right.xyz * on_plane.x + frame.camera_up.xyz * on_plane.y - frame.camera_backward.xyz;
     return normalize(select(perspective, -frame.camera_backward.xyz, frame.is_orthographic != 0u));
 }
 

@@ -1,5 +1,8 @@
 //! `praxis bench`: draws a scene's fixed frames and writes what they cost into a run folder.
 
+mod aliasing;
+mod reference_cache;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,12 +46,24 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         submit_blocks: submit.blocks,
     };
 
+    let is_interrupted = interruption()?;
     let mut log = FrameLog::with_capacity(n_frames as usize);
-    let outcome = measure(&session, &mut stage, &frame_loop, &mut log)?;
+    let outcome = measure(&session, &mut stage, &frame_loop, &mut log, &is_interrupted)?;
     log.truncate(outcome.n_frames as usize);
 
-    let run = describe_run(&session, &stage, &frame_loop, &submit, &log, &outcome);
+    let mut run = describe_run(&session, &stage, &frame_loop, &submit, &log, &outcome);
+    if outcome.is_interrupted && !args.skip_aliasing {
+        run.warnings.push("aliasing is missing: interrupted".into());
+    }
     folder.write(&run, &log, &stage.picture(&session.gpu)?)?;
+    let aliasing = if args.skip_aliasing || outcome.is_interrupted {
+        Ok(())
+    } else {
+        // The run is on disk by now: nothing that happens here can cost it.
+        let aliasing = measure_aliasing(&session, &mut stage, &mut run, &folder, &is_interrupted);
+        folder.write_run(&run)?;
+        aliasing
+    };
     if args.record_baseline {
         let path = record_baseline(&places::baselines(), &run)?;
         terminal::note(args.render.quiet, &format!("recorded the Baseline {}", path.display()));
@@ -62,7 +77,31 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
             folder.path.display()
         );
     }
+    aliasing.with_context(|| format!("the timings are whole and in {}", folder.path.display()))?;
     Ok(Outcome::Good)
+}
+
+/// Measures aliasing into `run`, or says there why it is missing.
+fn measure_aliasing(
+    session: &Session,
+    stage: &mut Stage,
+    run: &mut RunFile,
+    folder: &RunFolder,
+    is_interrupted: &AtomicBool,
+) -> anyhow::Result<()> {
+    let n_frames = u32::try_from(run.n_frames).unwrap_or(u32::MAX);
+    let drawn_by = (&run.build, &run.adapter);
+    let missing = match aliasing::measure(session, stage, n_frames, drawn_by, &folder.path, is_interrupted) {
+        Ok(Some(aliasing)) => {
+            run.aliasing = Some(aliasing.to_value());
+            return Ok(());
+        }
+        Ok(None) => anyhow::anyhow!("interrupted"),
+        Err(error) => error,
+    };
+    let missing = missing.context("aliasing is missing");
+    run.warnings.push(super::one_line(&missing));
+    Err(missing)
 }
 
 /// Loads the scene with the camera that benches use.
@@ -80,8 +119,8 @@ fn measure(
     stage: &mut Stage,
     frame_loop: &FrameLoop,
     log: &mut FrameLog,
+    is_interrupted: &AtomicBool,
 ) -> anyhow::Result<LoopOutcome> {
-    let is_interrupted = interruption()?;
     let bar = terminal::progress_bar(session.args.quiet, frame_loop.n_warmup + frame_loop.n_frames);
     let outcome = stage.draw(&session.gpu, frame_loop, log, &mut |n_done| {
         // Drawing the bar costs more than a frame: its own limit of ten times a second keeps that rare.
@@ -226,8 +265,11 @@ impl RunFolder {
         png::write(&self.path.join("final.png"), picture)?;
         write_atomically(&self.path.join("frames.csv"), |file| write_frames_csv(log, file))?;
         // Last: where there is a run.json, the folder is whole.
-        run.write(&self.path.join("run.json"))?;
-        Ok(())
+        self.write_run(run)
+    }
+
+    fn write_run(&self, run: &RunFile) -> anyhow::Result<()> {
+        Ok(run.write(&self.path.join("run.json"))?)
     }
 }
 
