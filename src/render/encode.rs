@@ -54,7 +54,8 @@ impl Renderer {
     fn encode_uploads(&mut self, encoder: &mut wgpu::CommandEncoder) -> Result<(), GpuError> {
         let frame = bytemuck::bytes_of(&self.prepared.frame);
         let moved: &[u8] = bytemuck::cast_slice(&self.prepared.moved);
-        let rays_offset = (frame.len() + moved.len()) as u64;
+        // What is mapped begins at a multiple of 8.
+        let rays_offset = ((frame.len() + moved.len()) as u64).next_multiple_of(wgpu::MAP_ALIGNMENT);
         if let Some(rays) = &mut self.rays {
             rays.write(&mut self.uploads, rays_offset)?;
         }

@@ -119,6 +119,26 @@ pub fn sun(step: SunStep, n_samples: u32, has_masked: bool) -> &'static str {
     }
 }
 
+/// Traces rays from a list, for tests; by whether some of what casts a shadow has holes.
+#[cfg(test)]
+pub fn ray_test(has_masked: bool) -> &'static str {
+    if has_masked {
+        concat!(
+            "enable wgpu_binding_array;\n",
+            source!(
+                "layout.wgsl",
+                "scene.wgsl",
+                "textures.wgsl",
+                "rays/mask_textured.wgsl",
+                "rays/bvh.wgsl",
+                "rays/tests.wgsl"
+            )
+        )
+    } else {
+        source!("layout.wgsl", "scene.wgsl", "rays/mask_none.wgsl", "rays/bvh.wgsl", "rays/tests.wgsl")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -47,7 +47,7 @@ fn receiver(id: u32) -> Receiver {
     // Sixteen roundings of the largest number on the way: world position, position relative to the camera, triangle.
     let magnitude = length(frame.camera_position) + length(p0) + max(length(p1 - p0), length(p2 - p0));
     let error = meshes[instance.mesh_idx].lod_error;
-    r.lift = 1.9e-6 * magnitude + 1.25 * largest_scale(transform) * error[found.lod];
+    r.lift = 1.9e-6 * magnitude + 2.0 * largest_scale(transform) * error[found.lod];
     r.is_traced = dot(r.normal, frame.sun_direction) > 0.0 && (materials[instance.material_idx].flags & FLAG_UNLIT) == 0u;
     return r;
 }
