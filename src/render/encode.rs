@@ -39,7 +39,8 @@ impl Renderer {
             let mut pass = encoder.begin_compute_pass(&compute_pass("praxis::render::shade", SHADE));
             self.shade.record(&mut pass, bindings, targets.size_px);
         }
-        self.translucent.record(encoder, scene, bindings, targets, render_writes(TRANSLUCENT));
+        let rays = self.rays.as_ref();
+        self.translucent.record(encoder, scene, bindings, rays, targets, render_writes(TRANSLUCENT));
         {
             let mut pass = encoder.begin_compute_pass(&compute_pass("praxis::render::post", POST));
             self.post.record(&mut pass, targets.size_px);
