@@ -10,7 +10,7 @@ use praxis::frames::aliasing::{AliasingOptions, AliasingRenderers, MeasuredAlias
 use praxis::measure::aliasing::Aliasing;
 use praxis::measure::picture::{Picture, flip_difference};
 use praxis::measure::{Adapter, Build};
-use praxis::render::{RenderOptions, Renderer};
+use praxis::render::{RayMode, RenderOptions, Renderer};
 
 use super::reference_cache::{LIMIT_BYTES, ReferenceCache};
 use crate::commands::session::{Session, Stage};
@@ -34,19 +34,23 @@ pub fn measure(
     let [width_px, height_px] = size_px(session, stage);
     stage.resize(&session.gpu, [width_px, height_px])?;
 
-    // References have one sample a pixel whatever the pictures have: the same truth for all of them.
-    let reference_options = RenderOptions { n_samples: 1, n_frames_in_flight: 1, ..stage.options.clone() };
-    let mut reference_renderer = (stage.options.n_samples != 1)
-        .then(|| Renderer::new(&session.gpu, &mut stage.scene, &reference_options))
-        .transpose()?;
+    // References have one sample a pixel and a ray for it, whatever the pictures have: the same truth for all of them.
+    let ray_mode = stage.renderer.ray_mode();
+    let rays = if ray_mode == RayMode::Off { RayMode::Off } else { RayMode::Hard };
+    let reference_options = RenderOptions { n_samples: 1, rays, n_frames_in_flight: 1, ..stage.options.clone() };
+    let unshadowed_options = RenderOptions { rays: RayMode::Off, ..reference_options.clone() };
+    let mut renderer = |is_needed: bool, options: &RenderOptions| {
+        is_needed.then(|| Renderer::new(&session.gpu, &mut stage.scene, options)).transpose()
+    };
+    let mut references = renderer((stage.options.n_samples, ray_mode) != (1, rays), &reference_options)?;
+    let mut unshadowed = renderer(rays != RayMode::Off, &unshadowed_options)?;
     let cache = ReferenceCache::of_user(session.args.quiet);
     let context = context(&stage.scene.name, &reference_options, build, adapter);
     let options = AliasingOptions { frames: &frames, context: &context, store: &cache };
     let renderers = AliasingRenderers {
         pictures: &mut stage.renderer,
-        references: reference_renderer.as_mut(),
-        // Nothing casts shadows by rays yet.
-        unshadowed: None,
+        references: references.as_mut(),
+        unshadowed: unshadowed.as_mut(),
     };
     let n_pictures = renderers.n_pictures_per_place() * frames.len() as u32;
     session.note_software_defaults(&format!(

@@ -19,17 +19,21 @@ fn load(name: &str) -> Scene {
     Scene::load(name, &scenes, &LoadOptions { clock_ns: || 0, aspect: 1.5 }).expect("a scene of the repository")
 }
 
-fn renderer(gpu: &Gpu, scene: &mut Scene, size_px: [u32; 2], n_samples: u32) -> Renderer {
+fn renderer_with(gpu: &Gpu, scene: &mut Scene, size_px: [u32; 2], n_samples: u32, rays: RayMode) -> Renderer {
     let options = RenderOptions {
         size_px,
         n_samples,
         tonemap: Tonemap::Agx,
         exposure_ev100: None,
-        n_frames_in_flight: 1,
-        rays: RayMode::Edge,
+        rays,
         ray_backend: None,
+        n_frames_in_flight: 1,
     };
     Renderer::new(gpu, scene, &options).expect("a small picture")
+}
+
+fn renderer(gpu: &Gpu, scene: &mut Scene, size_px: [u32; 2], n_samples: u32) -> Renderer {
+    renderer_with(gpu, scene, size_px, n_samples, RayMode::Off)
 }
 
 /// One sample a pixel, and no rays: all is drawn by one.
@@ -124,37 +128,43 @@ fn aliasing_stops_when_told_to() {
 }
 
 #[test]
-fn aliasing_shadow_edges_are_found_by_a_second_set_of_references() {
-    let (gpu, size_px) = (gpu(), [32, 24]);
-    let mut scene = load("materials");
-    let mut pictures = renderer(&gpu, &mut scene, size_px, 1);
-    let mut store = Memory::default();
-    let mut measure = |scene: &mut Scene, unshadowed: &mut Renderer| {
-        let renderers = AliasingRenderers { pictures: &mut pictures, references: None, unshadowed: Some(unshadowed) };
-        assert_eq!(renderers.n_pictures_per_place(), 203 + 195);
+fn aliasing_ranks_hard_shadows_worse_than_edge_rays() {
+    let (gpu, size_px) = (gpu(), [96, 64]);
+    let (mut scene, mut store) = (load("alpha"), Memory::default());
+    let measure = |scene: &mut Scene, rays| {
+        let mut pictures = renderer_with(&gpu, scene, size_px, 4, rays);
+        let mut references = renderer_with(&gpu, scene, size_px, 1, RayMode::Hard);
+        let mut unshadowed = renderer(&gpu, scene, size_px, 1);
+        let renderers = AliasingRenderers {
+            pictures: &mut pictures,
+            references: Some(&mut references),
+            unshadowed: Some(&mut unshadowed),
+        };
         let options = AliasingOptions { frames: &[0], context: "a test", store: &store };
         let measured = measure_aliasing(&gpu, scene, renderers, &options, &mut |_| true);
         measured.expect("it draws").expect("nobody stopped it").aliasing
     };
-    // Without rays both sets are alike: no shadow, so no edge of one.
-    let mut same = renderer(&gpu, &mut scene, size_px, 1);
-    let aliasing = measure(&mut scene, &mut same);
-    assert_eq!((aliasing.shadow_edge_error, aliasing.places[0].shadow_edge_fraction), (None, Some(0.0)));
-    // A picture three stops brighter stands in for one without shadows.
-    let options = RenderOptions {
-        size_px,
-        n_samples: 1,
-        tonemap: Tonemap::Agx,
-        exposure_ev100: Some(11.0),
-        n_frames_in_flight: 1,
-        rays: RayMode::Edge,
-        ray_backend: None,
-    };
-    let mut brighter = Renderer::new(&gpu, &mut scene, &options).expect("a small picture");
-    let aliasing = measure(&mut scene, &mut brighter);
-    assert!(aliasing.shadow_edge_error.is_some_and(|error| error > 0.0), "{aliasing:?}");
+    let [hard, edge] = [RayMode::Hard, RayMode::Edge].map(|rays| measure(&mut scene, rays));
+    let error = |aliasing: &Aliasing| aliasing.shadow_edge_error.expect("the scene has shadows");
+    assert!(error(&hard) > 1.2 * error(&edge), "{hard:?} {edge:?}");
+    assert!(hard.flicker_variance > edge.flicker_variance, "{hard:?} {edge:?}");
     let n_sets = store.references.get_mut().len() as u32 / N_STEPS;
-    assert_eq!(n_sets, 3, "the two that are alike are kept apart, as is the brighter one");
+    assert_eq!(n_sets, 2, "both have the same references, and those without rays are kept apart");
+}
+
+#[test]
+fn aliasing_without_shadows_there_is_no_edge_of_one() {
+    let gpu = gpu();
+    let (mut scene, store) = (load("alpha"), Memory::default());
+    let mut pictures = renderer(&gpu, &mut scene, [32, 24], 1);
+    let mut unshadowed = renderer(&gpu, &mut scene, [32, 24], 1);
+    let renderers = AliasingRenderers { pictures: &mut pictures, references: None, unshadowed: Some(&mut unshadowed) };
+    assert_eq!(renderers.n_pictures_per_place(), 203 + 195);
+    let options = AliasingOptions { frames: &[0], context: "a test", store: &store };
+    let measured = measure_aliasing(&gpu, &mut scene, renderers, &options, &mut |_| true);
+    let aliasing = measured.expect("it draws").expect("nobody stopped it").aliasing;
+    assert_eq!((aliasing.shadow_edge_error, aliasing.places[0].shadow_edge_fraction), (None, Some(0.0)));
+    assert!(aliasing.edge_error.is_some_and(|error| error > 0.0), "{aliasing:?}");
 }
 
 /// The key under which `scene`'s references are looked for.
@@ -206,7 +216,7 @@ fn aliasing_a_whole_pixel_of_jitter_moves_the_picture_by_it() {
     let (gpu, [width, height]) = (gpu(), [72, 48]);
     for name in ["materials", "alpha", "cornell"] {
         let mut scene = load(name);
-        let mut pictures = renderer(&gpu, &mut scene, [width, height], 4);
+        let mut pictures = renderer_with(&gpu, &mut scene, [width, height], 4, RayMode::Edge);
         scene.update(0);
         let view = View { scene: &scene, frame_idx: 0 };
         let readback = Readback::new(&gpu, width, height);
