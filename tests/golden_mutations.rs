@@ -133,6 +133,8 @@ fn draw(gpu: &Gpu, view: &GoldenView, mutation: &Mutation) -> Drawn {
         tonemap: Tonemap::default(),
         exposure_ev100: None,
         n_frames_in_flight: 1,
+        rays: praxis::render::RayMode::Edge,
+        ray_backend: None,
     };
     let mut renderer = Renderer::new(gpu, &mut scene, &options).expect("the scene fits");
     let frame = FrameLoop {

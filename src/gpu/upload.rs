@@ -49,7 +49,7 @@ impl UploadRing {
         self.capacity
     }
 
-    /// Writes some of the bytes of the frame whose [`Self::write`] follows; `offset` and length are multiples of 4.
+    /// Writes some of the bytes of the frame whose [`Self::write`] follows; `offset` is a multiple of 8, the length of 4.
     pub fn put(&mut self, offset: u64, bytes: &[u8]) -> Result<(), GpuError> {
         self.slots[self.next].put(offset, bytes)
     }

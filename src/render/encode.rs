@@ -39,7 +39,8 @@ impl Renderer {
             let mut pass = encoder.begin_compute_pass(&compute_pass("praxis::render::shade", SHADE));
             self.shade.record(&mut pass, bindings, targets.size_px);
         }
-        self.translucent.record(encoder, scene, bindings, targets, render_writes(TRANSLUCENT));
+        let rays = self.rays.as_ref();
+        self.translucent.record(encoder, scene, bindings, rays, targets, render_writes(TRANSLUCENT));
         {
             let mut pass = encoder.begin_compute_pass(&compute_pass("praxis::render::post", POST));
             self.post.record(&mut pass, targets.size_px);
@@ -54,7 +55,8 @@ impl Renderer {
     fn encode_uploads(&mut self, encoder: &mut wgpu::CommandEncoder) -> Result<(), GpuError> {
         let frame = bytemuck::bytes_of(&self.prepared.frame);
         let moved: &[u8] = bytemuck::cast_slice(&self.prepared.moved);
-        let rays_offset = (frame.len() + moved.len()) as u64;
+        // What is mapped begins at a multiple of 8.
+        let rays_offset = ((frame.len() + moved.len()) as u64).next_multiple_of(wgpu::MAP_ALIGNMENT);
         if let Some(rays) = &mut self.rays {
             rays.write(&mut self.uploads, rays_offset)?;
         }

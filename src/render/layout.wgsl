@@ -3,8 +3,7 @@
 struct Frame {
     // Positions are relative to the camera before they meet this matrix, for precision far from the origin.
     clip_from_relative: mat4x4f,
-    // Rows of the camera's rotation: right, up, backward (its Z). w of right and up: how far the picture is shifted along them,
-    // in normalized device coordinates; clip_from_relative has it already.
+    // Rows of the camera's rotation: right, up, backward (its Z).
     camera_right: vec4f,
     camera_up: vec4f,
     camera_backward: vec4f,

@@ -101,17 +101,18 @@ impl Renderer {
         let has_translucent = gpu_scene.counts.n_translucent > 0;
         let targets = targets::Targets::new(gpu, options.size_px, n_samples, has_translucent, ray_mode)?;
         let moved_bytes = size_of::<layout::MovedTransform>() as u64 * u64::from(gpu_scene.counts.n_transforms);
-        let frame_bytes =
-            size_of::<layout::Frame>() as u64 + moved_bytes + rays.as_ref().map_or(0, rays::Rays::upload_bytes);
+        let frame_bytes = size_of::<layout::Frame>() as u64
+            + moved_bytes.next_multiple_of(wgpu::MAP_ALIGNMENT)
+            + rays.as_ref().map_or(0, rays::Rays::upload_bytes);
         Ok(Self {
             scatter: passes::Scatter::new(gpu, &gpu_scene),
             lights: passes::Lights::new(gpu, &gpu_scene),
             cull: passes::Cull::new(gpu, &gpu_scene),
             visibility: passes::Visibility::new(gpu, &gpu_scene, &bindings, n_samples),
             sun: rays.as_ref().and_then(|rays| passes::Sun::new(gpu, &bindings, rays, &targets, n_samples)),
+            translucent: passes::Translucent::new(gpu, &bindings, rays.as_ref(), n_samples),
             rays,
             shade: passes::Shade::new(gpu, &bindings, &targets, n_samples),
-            translucent: passes::Translucent::new(gpu, &bindings, n_samples),
             post: passes::Post::new(gpu, &gpu_scene, &targets),
             uploads: UploadRing::new(&gpu.factory, frame_bytes, options.n_frames_in_flight),
             timestamps: GpuTimestamps::new(gpu, PASSES.len() as u32, options.n_frames_in_flight),

@@ -11,19 +11,31 @@ pub const CULL: &str = source!("layout.wgsl", "passes/cull.wgsl");
 pub const LIGHTS: &str = source!("layout.wgsl", "passes/lights.wgsl");
 pub const POST: &str = source!("layout.wgsl", "passes/post.wgsl");
 pub const SKY: &str = include_str!("passes/sky.wgsl");
-pub const TRANSLUCENT: &str = concat!(
-    "enable wgpu_binding_array;\n",
-    source!(
-        "layout.wgsl",
-        "scene.wgsl",
-        "textures.wgsl",
-        "surface.wgsl",
-        "brdf.wgsl",
-        "sun_unshadowed.wgsl",
-        "lighting.wgsl",
-        "passes/translucent.wgsl"
-    )
-);
+/// By whether rays find the sun's shadows.
+pub fn translucent(has_rays: bool) -> &'static str {
+    macro_rules! joined {
+        ($($sun:literal),+) => {
+            concat!(
+                "enable wgpu_binding_array;\n",
+                source!(
+                    "layout.wgsl",
+                    "scene.wgsl",
+                    "textures.wgsl",
+                    "surface.wgsl",
+                    "brdf.wgsl",
+                    $($sun,)+
+                    "lighting.wgsl",
+                    "passes/translucent.wgsl"
+                )
+            )
+        };
+    }
+    if has_rays {
+        joined!("rays/mask_textured.wgsl", "rays/bvh.wgsl", "sun_direct.wgsl")
+    } else {
+        joined!("sun_unshadowed.wgsl")
+    }
+}
 
 pub const VISIBILITY: &str =
     concat!("enable primitive_index;\n", source!("layout.wgsl", "scene.wgsl", "ids.wgsl", "passes/visibility.wgsl"));
@@ -119,6 +131,26 @@ pub fn sun(step: SunStep, n_samples: u32, has_masked: bool) -> &'static str {
     }
 }
 
+/// Traces rays from a list, for tests; by whether some of what casts a shadow has holes.
+#[cfg(test)]
+pub fn ray_test(has_masked: bool) -> &'static str {
+    if has_masked {
+        concat!(
+            "enable wgpu_binding_array;\n",
+            source!(
+                "layout.wgsl",
+                "scene.wgsl",
+                "textures.wgsl",
+                "rays/mask_textured.wgsl",
+                "rays/bvh.wgsl",
+                "rays/tests.wgsl"
+            )
+        )
+    } else {
+        source!("layout.wgsl", "scene.wgsl", "rays/mask_none.wgsl", "rays/bvh.wgsl", "rays/tests.wgsl")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,7 +163,8 @@ mod tests {
             ("lights", LIGHTS),
             ("post", POST),
             ("sky", SKY),
-            ("translucent", TRANSLUCENT),
+            ("translucent", translucent(false)),
+            ("translucent with rays", translucent(true)),
         ];
         all.push(("visibility", VISIBILITY));
         for n_samples in [1, 4] {

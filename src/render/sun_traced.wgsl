@@ -10,12 +10,11 @@ fn choose_sun_samples(px: vec2u, mask: u32) {
     chosen_mask = mask;
 }
 
-// Light that fades out where the triangle turns away from the sun while its smooth normal does not yet (Chiang, Li & Burley 2019):
-// without it the shadow that a coarse mesh casts on itself would show its triangles.
+// Light that fades out where the triangle turns away from the sun while its smooth normal does not yet: without it the shadow that a
+// coarse mesh casts on itself would end at a triangle's edge. Flat surfaces, whose two normals are one, keep all their light.
 fn terminator(s: Surface) -> f32 {
-    let facing = max(dot(s.normal, frame.sun_direction) * dot(s.normal, s.geometric_normal), 1e-6);
-    let g = saturate(dot(s.geometric_normal, frame.sun_direction) / facing);
-    return g * (1.0 + g * (1.0 - g));
+    let ratio = dot(s.geometric_normal, frame.sun_direction) / max(dot(s.normal, frame.sun_direction), 1e-6);
+    return smoothstep(0.0, 0.4, ratio);
 }
 
 fn sun_visibility(s: Surface) -> f32 {

@@ -90,7 +90,10 @@ impl Targets {
                 resolve: Some(view(&resolved)),
             },
         });
-        let sun_texture = || view(&texture("sun", size_px, SUN_FORMAT, 1, Use::STORAGE_BINDING | Use::TEXTURE_BINDING));
+        let sun_texture = || {
+            let usage = Use::STORAGE_BINDING | Use::TEXTURE_BINDING | Use::COPY_SRC;
+            view(&texture("sun", size_px, SUN_FORMAT, 1, usage))
+        };
         let sun = (rays != RayMode::Off)
             .then(|| SunTargets { samples: sun_texture(), hard: (rays == RayMode::Edge).then(sun_texture) });
         let picture_usage = Use::STORAGE_BINDING | Use::TEXTURE_BINDING | Use::COPY_SRC;

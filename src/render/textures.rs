@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn odd_sizes_reach_one_texel_and_use_every_texel() {
         let levels = mip_levels(&image(3, 5, vec![[90, 90, 90, 255]; 15], false), None);
-        assert_eq!(levels.iter().map(Vec::len).collect::<Vec<_>>(), [1 * 2 * 4, 4]);
+        assert_eq!(levels.iter().map(Vec::len).collect::<Vec<_>>(), [8, 4]);
         assert!(levels.concat().chunks(4).all(|texel| texel == [90, 90, 90, 255]));
     }
 

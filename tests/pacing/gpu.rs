@@ -1,4 +1,5 @@
 //! Waiting on a real device; lavapipe will do.
+#![expect(clippy::disallowed_methods, reason = "pacing is used without the renderer's factory")]
 
 use std::time::{Duration, Instant};
 

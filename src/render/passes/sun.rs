@@ -9,6 +9,9 @@ use crate::render::targets::{SUN_FORMAT, SunTargets, Targets};
 const LABEL: &str = "praxis::render::passes::sun";
 const SUN_TEXTURE: Kind = Kind::Texture(wgpu::TextureSampleType::Uint, wgpu::TextureViewDimension::D2, false);
 
+/// Pixels that a workgroup serves; as in `sun_words.wgsl`.
+const TILE: [u32; 2] = [16, 8];
+
 /// See the module.
 pub struct Sun {
     hard: Step,
@@ -72,7 +75,7 @@ impl Sun {
             pass.set_bind_group(1, &bindings.scene, &[]);
             pass.set_bind_group(2, &step.targets, &[]);
             pass.set_bind_group(3, &rays.group, &[]);
-            pass.dispatch_workgroups(size_px[0].div_ceil(8), size_px[1].div_ceil(8), 1);
+            pass.dispatch_workgroups(size_px[0].div_ceil(TILE[0]), size_px[1].div_ceil(TILE[1]), 1);
         }
     }
 }

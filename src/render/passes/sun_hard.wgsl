@@ -2,32 +2,38 @@
 
 @group(2) @binding(2) var sun_samples: texture_storage_2d<r32uint, write>;
 
-@compute @workgroup_size(8, 8)
-fn sun_hard(@builtin(global_invocation_id) id: vec3u) {
-    if any(id.xy >= frame.size_px) { return; }
+// Lists the pixel's rays and returns its word as if none was blocked.
+fn list_rays(px: vec2u, lane: u32) -> u32 {
     var seen: array<u32, N_SAMPLES>;
-    for (var i = 0u; i < N_SAMPLES; i++) { seen[i] = load_id(id.xy, i); }
-    // Untraced, also in the bytes of samples that there are none of.
-    var word = SUN_UNTRACED * 0x01010101u;
+    for (var i = 0u; i < N_SAMPLES; i++) { seen[i] = load_id(px, i); }
+    var word = SUN_UNTRACED;
     var is_done = 0u;
     for (var i = 0u; i < N_SAMPLES; i++) {
         if (is_done >> i & 1u) != 0u { continue; }
         var centroid = vec2f(0.0);
-        var n = 0.0;
-        var bytes = 0u;
+        var mask = 0u;
         for (var j = i; j < N_SAMPLES; j++) {
             if seen[j] == seen[i] {
                 centroid += sample_position(j);
-                n += 1.0;
-                bytes |= 0xffu << (8u * j);
-                is_done |= 1u << j;
+                mask |= 1u << j;
             }
         }
+        is_done |= mask;
         if seen[i] == NO_TRIANGLE { continue; }
         let r = receiver(seen[i]);
         if !r.is_traced { continue; }
-        word |= bytes;
-        if is_in_shadow(r, vec2f(id.xy) + centroid / n) { word &= ~bytes; }
+        list_ray(ray_start(r, vec2f(px) + centroid / f32(countOneBits(mask))), lane, mask);
+        word |= bytes_of(mask);
     }
-    textureStore(sun_samples, id.xy, vec4u(word));
+    return word;
+}
+
+@compute @workgroup_size(TILE.x, TILE.y)
+fn sun_hard(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) lane: u32) {
+    let is_inside = all(id.xy < frame.size_px);
+    if is_inside { atomicStore(&tile_words[lane], list_rays(id.xy, lane)); }
+    workgroupBarrier();
+    trace_listed(lane);
+    workgroupBarrier();
+    if is_inside { textureStore(sun_samples, id.xy, vec4u(atomicLoad(&tile_words[lane]))); }
 }

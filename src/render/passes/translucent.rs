@@ -4,6 +4,7 @@ use super::visibility::{POSITIONS, draw_commands};
 use crate::gpu::Gpu;
 use crate::render::bindings::SceneBindings;
 use crate::render::gpu_scene::{GpuScene, TRANSLUCENT_BUCKET};
+use crate::render::rays::Rays;
 use crate::render::shaders;
 use crate::render::targets::{DEPTH_FORMAT, HDR_FORMAT, Targets};
 
@@ -15,10 +16,13 @@ pub struct Translucent {
 }
 
 impl Translucent {
-    pub fn new(gpu: &Gpu, bindings: &SceneBindings, n_samples: u32) -> Self {
-        let module = gpu.factory.shader(LABEL, shaders::TRANSLUCENT);
-        let layout =
-            gpu.factory.pipeline_layout(LABEL, &[Some(&bindings.textures_layout), Some(&bindings.scene_layout)]);
+    pub fn new(gpu: &Gpu, bindings: &SceneBindings, rays: Option<&Rays>, n_samples: u32) -> Self {
+        let module = gpu.factory.shader(LABEL, shaders::translucent(rays.is_some()));
+        let mut groups = vec![Some(&bindings.textures_layout), Some(&bindings.scene_layout)];
+        if let Some(rays) = rays {
+            groups.extend([None, Some(&rays.layout)]);
+        }
+        let layout = gpu.factory.pipeline_layout(LABEL, &groups);
         let pipeline = gpu.factory.render_pipeline(&wgpu::RenderPipelineDescriptor {
             label: Some(LABEL),
             layout: Some(&layout),
@@ -60,6 +64,7 @@ impl Translucent {
         encoder: &mut wgpu::CommandEncoder,
         scene: &GpuScene,
         bindings: &SceneBindings,
+        rays: Option<&Rays>,
         targets: &Targets,
         timestamp_writes: Option<wgpu::RenderPassTimestampWrites>,
     ) {
@@ -84,6 +89,9 @@ impl Translucent {
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &bindings.textures, &[]);
         pass.set_bind_group(1, &bindings.scene, &[]);
+        if let Some(rays) = rays {
+            pass.set_bind_group(3, &rays.group, &[]);
+        }
         pass.set_vertex_buffer(0, scene.buffers.positions.slice(..));
         pass.set_index_buffer(scene.buffers.indices.slice(..), wgpu::IndexFormat::Uint32);
         draw_commands(&mut pass, scene, TRANSLUCENT_BUCKET as usize, scene.commands_of[TRANSLUCENT_BUCKET as usize]);

@@ -155,7 +155,7 @@ fn bounds(triangles: &[RayTriangle]) -> Aabb {
 }
 
 /// Levels of inner nodes.
-fn depth(nodes: &[CwBvhNode]) -> usize {
+pub(super) fn depth(nodes: &[CwBvhNode]) -> usize {
     // Children stand behind their parents.
     let mut depths = vec![1; nodes.len()];
     let mut deepest = 0;

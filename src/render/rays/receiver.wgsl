@@ -47,21 +47,25 @@ fn receiver(id: u32) -> Receiver {
     // Sixteen roundings of the largest number on the way: world position, position relative to the camera, triangle.
     let magnitude = length(frame.camera_position) + length(p0) + max(length(p1 - p0), length(p2 - p0));
     let error = meshes[instance.mesh_idx].lod_error;
-    r.lift = 1.9e-6 * magnitude + 1.25 * largest_scale(transform) * error[found.lod];
+    r.lift = 1.9e-6 * magnitude + 2.0 * largest_scale(transform) * error[found.lod];
     r.is_traced = dot(r.normal, frame.sun_direction) > 0.0 && (materials[instance.material_idx].flags & FLAG_UNLIT) == 0u;
     return r;
 }
 
-// Whether the sun is hidden from the point of the receiver that is seen through `px`.
-fn is_in_shadow(r: Receiver, px: vec2f) -> bool {
+// Where a ray starts, and how many metres a pixel covers there.
+struct RayStart {
+    origin: vec3f,
+    width: f32,
+}
+
+// The point of the receiver that is seen through `px`, in world space.
+fn ray_start(r: Receiver, px: vec2f) -> RayStart {
     let view = view_ray(px);
     // Depth of the plane along the view ray, whose direction has depth 1; within the triangle's own, which saves what is seen edge on.
     let slope = dot(r.normal, view.direction);
     let hit = dot(r.normal, r.point - view.origin) / select(slope, 1e-20, abs(slope) < 1e-20);
     let depth = clamp(hit, r.nearest, r.farthest);
     let position = view.origin + view.direction * depth;
-    let px_width = select(max(depth, 0.0), 1.0, frame.is_orthographic != 0u) / frame.px_per_metre;
-    set_ray_width(px_width);
-    let origin = position + frame.camera_position + r.normal * (r.lift + 0.05 * px_width);
-    return sun_ray_is_blocked(origin, frame.sun_direction, 1e30);
+    let width = select(max(depth, 0.0), 1.0, frame.is_orthographic != 0u) / frame.px_per_metre;
+    return RayStart(position + frame.camera_position + r.normal * (r.lift + 0.05 * width), width);
 }

@@ -112,6 +112,12 @@ impl TopLevel {
         true
     }
 
+    /// Builds at the next update, whatever moved.
+    #[cfg(test)]
+    pub fn forget(&mut self) {
+        self.is_built = false;
+    }
+
     fn place(&mut self, hierarchy: &Hierarchy) {
         self.placed.clear();
         for (mover_idx, mover) in self.movers.iter().enumerate() {
