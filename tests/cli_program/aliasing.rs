@@ -53,14 +53,15 @@ fn aliasing_is_in_the_run_and_on_the_table() {
     // Damaged references are drawn again, whole ones are taken as they are: the numbers stay.
     let references =
         || project.files().into_iter().filter(|path| path.starts_with(project.cache().join("praxis/references")));
-    assert_eq!(references().count(), 16);
+    // Two places, eight steps, with shadow rays and without.
+    assert_eq!(references().count(), 32);
     std::fs::write(references().next().expect("there are some"), "not a picture").expect("it can be written");
     let output = project.bench("b", &["--frames", "4", "--size", "32x18", "--json"]).output().expect("it starts");
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(Aliasing::of_run(&project.run_file("b")), Some(aliasing.clone()));
     let json: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("one document");
     assert_eq!(json["aliasing"]["flip_mean"]["value"], aliasing.flip_mean);
-    assert_eq!(references().count(), 16, "the damaged one was written over");
+    assert_eq!(references().count(), 32, "the damaged one was written over");
 
     let output =
         project.bench("c", &["--frames", "1", "--size", "32x18", "--skip-aliasing"]).output().expect("it starts");
