@@ -67,7 +67,7 @@ pub struct RenderArgs {
     /// Rays towards the sun: none, one per surface of a pixel, or more along the edges of shadows
     #[arg(long, value_enum, default_value_t = RaysArg::Edge)]
     pub rays: RaysArg,
-    /// What traces rays: our own BVH, or what suits the adapter
+    /// What traces rays: our own BVH, the adapter's ray queries, or what suits the adapter
     #[arg(long, value_enum, default_value_t = RayBackendArg::Auto)]
     pub ray_backend: RayBackendArg,
     /// Part of an adapter's name (see `praxis info`)
@@ -208,6 +208,7 @@ impl From<RaysArg> for RayMode {
 pub enum RayBackendArg {
     Auto,
     Bvh,
+    Query,
 }
 
 impl From<RayBackendArg> for Option<RayBackend> {
@@ -215,6 +216,7 @@ impl From<RayBackendArg> for Option<RayBackend> {
         match backend {
             RayBackendArg::Auto => None,
             RayBackendArg::Bvh => Some(RayBackend::Bvh),
+            RayBackendArg::Query => Some(RayBackend::Query),
         }
     }
 }
