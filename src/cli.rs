@@ -69,7 +69,7 @@ pub struct RenderArgs {
     /// Rays towards the sun: none, one per surface of a pixel, or more along the edges of shadows
     #[arg(long, value_enum, default_value_t = RaysArg::Edge)]
     pub rays: RaysArg,
-    /// What traces rays: our own BVH, or what suits the adapter
+    /// What traces rays: our own BVH, the adapter's ray queries, or what suits the adapter
     #[arg(long, value_enum, default_value_t = RayBackendArg::Auto)]
     pub ray_backend: RayBackendArg,
     /// Part of an adapter's name (see `praxis info`)
@@ -197,6 +197,7 @@ pub enum RaysArg {
 pub enum RayBackendArg {
     Auto,
     Bvh,
+    Query,
 }
 
 /// `--wait`.

@@ -69,6 +69,7 @@ impl From<RayBackendArg> for Option<RayBackend> {
         match backend {
             RayBackendArg::Auto => None,
             RayBackendArg::Bvh => Some(RayBackend::Bvh),
+            RayBackendArg::Query => Some(RayBackend::Query),
         }
     }
 }

@@ -19,6 +19,7 @@ pub const WANTED_FEATURES: &[wgpu::Features] = &[
     wgpu::Features::TIMESTAMP_QUERY,
     wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES,
     wgpu::Features::PIPELINE_CACHE,
+    wgpu::Features::EXPERIMENTAL_RAY_QUERY,
 ];
 
 /// How to choose and open an adapter.
@@ -111,10 +112,12 @@ impl Gpu {
         if options.is_noop {
             // The no-op adapter says of each format that it can do nothing.
             features.remove(wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES);
+            features.remove(wgpu::Features::EXPERIMENTAL_RAY_QUERY);
         }
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("praxis::gpu::Gpu::device"),
             required_features: features,
+            experimental_features: experimental_features(features),
             required_limits: limits(&adapter.limits(), options.is_noop),
             ..Default::default()
         }))
@@ -152,6 +155,11 @@ impl Gpu {
     /// Whether passes can be timed.
     pub fn has_timestamps(&self) -> bool {
         self.device.features().contains(wgpu::Features::TIMESTAMP_QUERY)
+    }
+
+    /// Whether shaders can ask the adapter's own ray tracing.
+    pub fn has_ray_queries(&self) -> bool {
+        self.device.features().contains(wgpu::Features::EXPERIMENTAL_RAY_QUERY)
     }
 
     /// Whether `format` can be a target with `sample_count` samples.
@@ -223,6 +231,19 @@ fn missing_features(adapter: &wgpu::Adapter) -> Vec<String> {
     REQUIRED_FEATURES.iter().filter(|&&feature| !has.contains(feature)).map(|feature| format!("{feature:?}")).collect()
 }
 
+/// wgpu wants to be told that a feature that it calls experimental may have faults.
+fn experimental_features(features: wgpu::Features) -> wgpu::ExperimentalFeatures {
+    if !features.contains(wgpu::Features::EXPERIMENTAL_RAY_QUERY) {
+        return wgpu::ExperimentalFeatures::disabled();
+    }
+    // SAFETY: of the experimental features only ray queries are asked for; structures are built from buffers of known sizes, and
+    // rays are traced only in structures that have been built.
+    #[expect(unsafe_code, reason = "the only way to ray queries")]
+    unsafe {
+        wgpu::ExperimentalFeatures::enabled()
+    }
+}
+
 /// wgpu's defaults, raised by name to what the adapter has where they do not suffice.
 fn limits(adapter: &wgpu::Limits, is_noop: bool) -> wgpu::Limits {
     let raised = wgpu::Limits {
@@ -234,6 +255,10 @@ fn limits(adapter: &wgpu::Limits, is_noop: bool) -> wgpu::Limits {
         max_storage_buffers_per_shader_stage: adapter.max_storage_buffers_per_shader_stage,
         max_buffers_and_acceleration_structures_per_shader_stage: adapter
             .max_buffers_and_acceleration_structures_per_shader_stage,
+        max_blas_primitive_count: adapter.max_blas_primitive_count,
+        max_blas_geometry_count: adapter.max_blas_geometry_count,
+        max_tlas_instance_count: adapter.max_tlas_instance_count,
+        max_acceleration_structures_per_shader_stage: adapter.max_acceleration_structures_per_shader_stage,
         max_buffer_size: adapter.max_buffer_size,
         max_storage_buffer_binding_size: adapter.max_storage_buffer_binding_size,
         max_texture_dimension_2d: adapter.max_texture_dimension_2d,

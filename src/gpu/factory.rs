@@ -126,6 +126,16 @@ impl Factory {
         })
     }
 
+    /// A bottom-level acceleration structure.
+    pub fn blas(&self, desc: &wgpu::CreateBlasDescriptor, sizes: wgpu::BlasGeometrySizeDescriptors) -> wgpu::Blas {
+        self.count().create_blas(desc, sizes)
+    }
+
+    /// A top-level acceleration structure.
+    pub fn tlas(&self, desc: &wgpu::CreateTlasDescriptor) -> wgpu::Tlas {
+        self.count().create_tlas(desc)
+    }
+
     /// A compute pipeline, through the pipeline cache.
     pub fn compute_pipeline(&self, desc: &wgpu::ComputePipelineDescriptor) -> wgpu::ComputePipeline {
         self.count().create_compute_pipeline(&wgpu::ComputePipelineDescriptor { cache: self.cache(), ..desc.clone() })

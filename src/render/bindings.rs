@@ -17,6 +17,7 @@ pub enum Kind {
     Sampler,
     Textures(u32),
     Samplers(u32),
+    Tlas,
 }
 
 pub const FLOAT_2D: Kind =
@@ -53,6 +54,7 @@ fn entry(binding: u32, visibility: wgpu::ShaderStages, kind: Kind) -> wgpu::Bind
             let float = wgpu::TextureSampleType::Float { filterable: true };
             (texture(float, wgpu::TextureViewDimension::D2, false), NonZeroU32::new(n))
         }
+        Kind::Tlas => (wgpu::BindingType::AccelerationStructure { vertex_return: false }, None),
         Kind::Samplers(n) => (sampler, NonZeroU32::new(n)),
     };
     wgpu::BindGroupLayoutEntry { binding, visibility, ty, count }

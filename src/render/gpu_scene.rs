@@ -97,6 +97,8 @@ pub struct SceneBuffers {
     pub commands: wgpu::Buffer,
     pub n_commands: wgpu::Buffer,
     pub translucent_depths: wgpu::Buffer,
+    pub group_depths: wgpu::Buffer,
+    pub group_order: wgpu::Buffer,
     pub lights: wgpu::Buffer,
     pub placed_lights: wgpu::Buffer,
     pub cluster_lights: wgpu::Buffer,
@@ -481,6 +483,8 @@ impl SceneBuffers {
                 4,
                 Use::empty(),
             )?,
+            group_depths: empty("group_depths", "its draw groups", counts.n_groups.into(), 4, Use::empty())?,
+            group_order: empty("group_order", "its draw groups", counts.n_groups.into(), 4, Use::empty())?,
             lights: filled(gpu, "lights", "its lights", data.lights, Use::empty())?,
             placed_lights: empty(
                 "placed_lights",

@@ -247,6 +247,7 @@ fn make_rays(
     if options.rays == RayMode::Off || is_dark || casters.list.is_empty() {
         return None;
     }
-    let made = rays::Rays::new(gpu, casters, scene.hierarchy(), options.rays);
+    let backend = options.ray_backend.unwrap_or_else(|| RayBackend::best(gpu));
+    let made = rays::Rays::new(gpu, casters, scene.hierarchy(), options.rays, backend);
     made.map_err(|reason| warnings.push(format!("the sun casts no shadows (as with --rays off): {reason}"))).ok()
 }

@@ -2,6 +2,8 @@
 //!
 //! Variants that change a type or a binding (the sample count) are chosen by which files are joined; there is no preprocessor.
 
+use super::rays::RayBackend;
+
 macro_rules! source {
     ($($file:literal),+) => { concat!($(include_str!($file)),+) };
 }
@@ -11,12 +13,12 @@ pub const CULL: &str = source!("layout.wgsl", "passes/cull.wgsl");
 pub const LIGHTS: &str = source!("layout.wgsl", "passes/lights.wgsl");
 pub const POST: &str = source!("layout.wgsl", "passes/post.wgsl");
 pub const SKY: &str = include_str!("passes/sky.wgsl");
-/// By whether rays find the sun's shadows.
-pub fn translucent(has_rays: bool) -> &'static str {
+/// By what traces rays, if anything does.
+pub fn translucent(rays: Option<RayBackend>) -> &'static str {
     macro_rules! joined {
-        ($($sun:literal),+) => {
+        ($enable:literal, $($sun:literal),+) => {
             concat!(
-                "enable wgpu_binding_array;\n",
+                $enable,
                 source!(
                     "layout.wgsl",
                     "scene.wgsl",
@@ -30,10 +32,17 @@ pub fn translucent(has_rays: bool) -> &'static str {
             )
         };
     }
-    if has_rays {
-        joined!("rays/mask_textured.wgsl", "rays/bvh.wgsl", "sun_direct.wgsl")
-    } else {
-        joined!("sun_unshadowed.wgsl")
+    match rays {
+        Some(RayBackend::Bvh) => {
+            joined!("enable wgpu_binding_array;\n", "rays/mask_textured.wgsl", "rays/bvh.wgsl", "sun_direct.wgsl")
+        }
+        Some(RayBackend::Query) => joined!(
+            "enable wgpu_ray_query;\nenable wgpu_binding_array;\n",
+            "rays/mask_textured.wgsl",
+            "rays/query.wgsl",
+            "sun_direct.wgsl"
+        ),
+        None => joined!("enable wgpu_binding_array;\n", "sun_unshadowed.wgsl"),
     }
 }
 
@@ -92,17 +101,25 @@ pub enum SunStep {
     Edge,
 }
 
-/// By the step, the number of samples, 1 or 4, and whether some of what casts a shadow has holes.
-pub fn sun(step: SunStep, n_samples: u32, has_masked: bool) -> &'static str {
+/// What a shader that traces rays is put together for.
+#[derive(Clone, Copy, Debug)]
+pub struct RayVariant {
+    pub backend: RayBackend,
+    /// Whether some of what casts a shadow has holes.
+    pub has_masked: bool,
+}
+
+/// By the step, the number of samples, 1 or 4, and the rays.
+pub fn sun(step: SunStep, n_samples: u32, rays: RayVariant) -> &'static str {
     macro_rules! joined {
-        ($enable:literal, [$($mask:literal),+], [$($samples:literal),+], $entry:literal) => {
+        ($enable:literal, [$($mask:literal),+], $backend:literal, [$($samples:literal),+], $entry:literal) => {
             concat!(
                 $enable,
                 source!(
                     "layout.wgsl",
                     "scene.wgsl",
                     $($mask,)+
-                    "rays/bvh.wgsl",
+                    $backend,
                     "ids.wgsl",
                     "find_triangle.wgsl",
                     "standard_samples.wgsl",
@@ -114,40 +131,57 @@ pub fn sun(step: SunStep, n_samples: u32, has_masked: bool) -> &'static str {
             )
         };
     }
-    macro_rules! masked_or_not {
+    macro_rules! by_rays {
         ($samples:tt, $entry:literal) => {
-            if has_masked {
-                joined!("enable wgpu_binding_array;\n", ["textures.wgsl", "rays/mask_textured.wgsl"], $samples, $entry)
-            } else {
-                joined!("", ["rays/mask_none.wgsl"], $samples, $entry)
+            match (rays.backend, rays.has_masked) {
+                (RayBackend::Bvh, false) => joined!("", ["rays/mask_none.wgsl"], "rays/bvh.wgsl", $samples, $entry),
+                (RayBackend::Bvh, true) => joined!(
+                    "enable wgpu_binding_array;\n",
+                    ["textures.wgsl", "rays/mask_textured.wgsl"],
+                    "rays/bvh.wgsl",
+                    $samples,
+                    $entry
+                ),
+                (RayBackend::Query, false) => {
+                    joined!("enable wgpu_ray_query;\n", ["rays/mask_none.wgsl"], "rays/query.wgsl", $samples, $entry)
+                }
+                (RayBackend::Query, true) => joined!(
+                    "enable wgpu_ray_query;\nenable wgpu_binding_array;\n",
+                    ["textures.wgsl", "rays/mask_textured.wgsl"],
+                    "rays/query.wgsl",
+                    $samples,
+                    $entry
+                ),
             }
         };
     }
     match (step, n_samples) {
-        (SunStep::Hard, 1) => masked_or_not!(["samples_1.wgsl", "visibility_single.wgsl"], "passes/sun_hard.wgsl"),
-        (SunStep::Hard, _) => masked_or_not!(["samples_4.wgsl", "visibility_msaa.wgsl"], "passes/sun_hard.wgsl"),
-        (SunStep::Edge, 1) => masked_or_not!(["samples_1.wgsl", "visibility_single.wgsl"], "passes/sun_edge.wgsl"),
-        (SunStep::Edge, _) => masked_or_not!(["samples_4.wgsl", "visibility_msaa.wgsl"], "passes/sun_edge.wgsl"),
+        (SunStep::Hard, 1) => by_rays!(["samples_1.wgsl", "visibility_single.wgsl"], "passes/sun_hard.wgsl"),
+        (SunStep::Hard, _) => by_rays!(["samples_4.wgsl", "visibility_msaa.wgsl"], "passes/sun_hard.wgsl"),
+        (SunStep::Edge, 1) => by_rays!(["samples_1.wgsl", "visibility_single.wgsl"], "passes/sun_edge.wgsl"),
+        (SunStep::Edge, _) => by_rays!(["samples_4.wgsl", "visibility_msaa.wgsl"], "passes/sun_edge.wgsl"),
     }
 }
 
-/// Traces rays from a list, for tests; by whether some of what casts a shadow has holes.
+/// Traces rays from a list, for tests.
 #[cfg(test)]
-pub fn ray_test(has_masked: bool) -> &'static str {
-    if has_masked {
-        concat!(
-            "enable wgpu_binding_array;\n",
-            source!(
-                "layout.wgsl",
-                "scene.wgsl",
-                "textures.wgsl",
-                "rays/mask_textured.wgsl",
-                "rays/bvh.wgsl",
-                "rays/tests.wgsl"
-            )
-        )
-    } else {
-        source!("layout.wgsl", "scene.wgsl", "rays/mask_none.wgsl", "rays/bvh.wgsl", "rays/tests.wgsl")
+pub fn ray_test(rays: RayVariant) -> &'static str {
+    macro_rules! joined {
+        ($enable:literal, [$($mask:literal),+], $backend:literal) => {
+            concat!($enable, source!("layout.wgsl", "scene.wgsl", $($mask,)+ $backend, "rays/tests.wgsl"))
+        };
+    }
+    match (rays.backend, rays.has_masked) {
+        (RayBackend::Bvh, false) => joined!("", ["rays/mask_none.wgsl"], "rays/bvh.wgsl"),
+        (RayBackend::Bvh, true) => {
+            joined!("enable wgpu_binding_array;\n", ["textures.wgsl", "rays/mask_textured.wgsl"], "rays/bvh.wgsl")
+        }
+        (RayBackend::Query, false) => joined!("enable wgpu_ray_query;\n", ["rays/mask_none.wgsl"], "rays/query.wgsl"),
+        (RayBackend::Query, true) => joined!(
+            "enable wgpu_ray_query;\nenable wgpu_binding_array;\n",
+            ["textures.wgsl", "rays/mask_textured.wgsl"],
+            "rays/query.wgsl"
+        ),
     }
 }
 
@@ -163,16 +197,22 @@ mod tests {
             ("lights", LIGHTS),
             ("post", POST),
             ("sky", SKY),
-            ("translucent", translucent(false)),
-            ("translucent with rays", translucent(true)),
+            ("translucent", translucent(None)),
         ];
         all.push(("visibility", VISIBILITY));
         for n_samples in [1, 4] {
             all.push(("visibility_masked", visibility_masked(n_samples)));
-            for has in [false, true] {
-                all.push(("shade", shade(n_samples, has)));
-                all.push(("sun hard", sun(SunStep::Hard, n_samples, has)));
-                all.push(("sun edge", sun(SunStep::Edge, n_samples, has)));
+            for has_rays in [false, true] {
+                all.push(("shade", shade(n_samples, has_rays)));
+            }
+        }
+        for backend in [RayBackend::Bvh, RayBackend::Query] {
+            all.push(("translucent with rays", translucent(Some(backend))));
+            for (has_masked, n_samples) in [(false, 1), (false, 4), (true, 1), (true, 4)] {
+                let rays = RayVariant { backend, has_masked };
+                all.push(("sun hard", sun(SunStep::Hard, n_samples, rays)));
+                all.push(("sun edge", sun(SunStep::Edge, n_samples, rays)));
+                all.push(("ray test", ray_test(rays)));
             }
         }
         for (name, source) in all {

@@ -110,7 +110,7 @@ fn cull(gpu: &Gpu, gpu_scene: &GpuScene) -> layout::Frame {
 }
 
 #[test]
-fn culling_keeps_exactly_what_the_frustum_touches_and_keeps_its_order() {
+fn culling_keeps_exactly_what_the_frustum_touches_and_draws_the_nearest_first() {
     let gpu = gpu();
     let (mut world, assets) = scattered(3000);
     let gpu_scene = GpuScene::new(&gpu, &mut world, &assets).expect("a small scene");
@@ -145,7 +145,29 @@ fn culling_keeps_exactly_what_the_frustum_touches_and_keeps_its_order() {
         })
         .collect();
     assert!(expected.len() > 100 && expected.len() < 1500, "{} of 3000 make a poor test", expected.len());
-    assert_eq!(drawn, expected);
+    let mut in_instance_order = drawn.clone();
+    in_instance_order.sort_unstable();
+    assert_eq!(in_instance_order, expected);
+
+    // Each bucket's commands come nearest first, by where their group's nearest instance ends.
+    let far_end = |entry: u32| {
+        let instance = instances[entry as usize];
+        let rows = transforms[instance.transform_idx as usize].rows;
+        let column = |c: usize| Vec3::new(rows[0][c], rows[1][c], rows[2][c]);
+        let scale = (0..3).map(|c| column(c).length()).fold(0.0, f32::max);
+        column(3).length() + meshes[instance.mesh_idx as usize].radius * scale
+    };
+    for (bucket, range) in gpu_scene.commands_of[..BUCKETS.len()].iter().enumerate() {
+        let first = range.first_command as usize;
+        let nearest: Vec<f32> = commands[first..first + n_commands[bucket] as usize]
+            .iter()
+            .map(|command| {
+                let region = command.first_instance as usize..(command.first_instance + command.n_instances) as usize;
+                visible[region].iter().map(|entry| far_end(entry & 0x3fff_ffff)).fold(f32::MAX, f32::min)
+            })
+            .collect();
+        assert!(nearest.is_sorted_by(|a, b| a <= b || (a - b) < 1e-4), "bucket {bucket}: {nearest:?}");
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::render::shaders;
 /// See the module.
 pub struct Cull {
     cull: wgpu::ComputePipeline,
+    order: wgpu::ComputePipeline,
     compact: wgpu::ComputePipeline,
     sort_translucent: wgpu::ComputePipeline,
     group: wgpu::BindGroup,
@@ -22,7 +23,7 @@ impl Cull {
         let module = gpu.factory.shader(LABEL, shaders::CULL);
         let mut kinds = vec![Kind::Uniform];
         kinds.extend([Kind::Read; 5]);
-        kinds.extend([Kind::ReadWrite; 5]);
+        kinds.extend([Kind::ReadWrite; 7]);
         let layout = layout(gpu, LABEL, wgpu::ShaderStages::COMPUTE, &kinds);
         let b = &scene.buffers;
         let resources = [
@@ -37,6 +38,8 @@ impl Cull {
             &b.commands,
             &b.n_commands,
             &b.translucent_depths,
+            &b.group_depths,
+            &b.group_order,
         ]
         .map(wgpu::Buffer::as_entire_binding);
         let groups = [Some(&layout)];
@@ -46,6 +49,7 @@ impl Cull {
         ];
         Self {
             cull: compute_pipeline(gpu, &module, "cull", &groups, &[]),
+            order: compute_pipeline(gpu, &module, "order", &groups, &[]),
             compact: compute_pipeline(gpu, &module, "compact", &groups, &[]),
             sort_translucent: compute_pipeline(gpu, &module, "sort_translucent", &groups, &constants),
             group: gpu.factory.bind_group(LABEL, &layout, &resources),
@@ -59,6 +63,9 @@ impl Cull {
         if self.n_groups > 0 {
             let (x, y) = groups_2d(self.n_groups);
             pass.set_pipeline(&self.cull);
+            pass.dispatch_workgroups(x, y, 1);
+            let (x, y) = groups_2d(self.n_groups.div_ceil(64));
+            pass.set_pipeline(&self.order);
             pass.dispatch_workgroups(x, y, 1);
             pass.set_pipeline(&self.compact);
             pass.dispatch_workgroups(BUCKETS.len() as u32, 1, 1);

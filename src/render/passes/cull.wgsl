@@ -1,4 +1,4 @@
-// From instances to draw commands, in three dispatches. Order is that of the instances, never that of threads' arrival:
+// From instances to draw commands, in four dispatches. Order is that of the instances, never that of threads' arrival:
 // the same scene gives the same commands and so the same picture each run.
 
 @group(0) @binding(0) var<uniform> frame: Frame;
@@ -12,11 +12,16 @@
 @group(0) @binding(8) var<storage, read_write> commands: array<DrawCommand>;
 @group(0) @binding(9) var<storage, read_write> n_commands: array<u32>;
 @group(0) @binding(10) var<storage, read_write> translucent_depths: array<f32>;
+// Per draw group: how far away it ends, as an unsigned integer that sorts like the distance.
+@group(0) @binding(11) var<storage, read_write> group_depths: array<u32>;
+// Per place in a bucket: which of the bucket's groups is drawn there.
+@group(0) @binding(12) var<storage, read_write> group_order: array<u32>;
 
 const LANES: u32 = 64u;
 const CULLED: u32 = 0xffffffffu;
 
 var<workgroup> scan: array<u32, LANES>;
+var<workgroup> nearest: atomic<u32>;
 
 struct Sphere {
     center: vec3f,
@@ -65,6 +70,7 @@ fn cull(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) n_work
     let group_idx = workgroup.x + workgroup.y * n_workgroups.x;
     if group_idx >= arrayLength(&groups) { return; }
     let group = groups[group_idx];
+    if lane == 0u { atomicStore(&nearest, CULLED); }
     var totals = vec4u(0u);
     for (var first = 0u; first < group.n_instances; first += LANES) {
         let member = first + lane;
@@ -73,6 +79,7 @@ fn cull(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) n_work
         let one = select(0u, 1u << ((lod & 3u) * 8u), lod != CULLED);
         scan[lane] = one;
         workgroupBarrier();
+        if lod != CULLED { atomicMin(&nearest, far_end(group.first_instance + member)); }
         for (var step = 1u; step < LANES; step *= 2u) {
             var before = 0u;
             if lane >= step { before = scan[lane - step]; }
@@ -89,6 +96,7 @@ fn cull(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) n_work
         totals += (vec4u(sums) >> vec4u(0u, 8u, 16u, 24u)) & vec4u(0xffu);
         workgroupBarrier();
     }
+    if lane == 0u { group_depths[group_idx] = atomicLoad(&nearest); }
     if lane < N_LODS {
         let mesh = meshes[group.mesh_idx];
         let region = N_LODS * group.first_instance + lane * group.n_instances;
@@ -97,15 +105,52 @@ fn cull(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) n_work
     }
 }
 
+// Where an instance ends, seen from the camera: large things such as the ground come after what stands on them. Distances are
+// not negative, so their bits sort as they do.
+fn far_end(instance_idx: u32) -> u32 {
+    let sphere = bounding_sphere(instances[instance_idx]);
+    return bitcast<u32>(length(sphere.center) + sphere.radius);
+}
+
+// One thread per draw group: its place among its bucket's, the nearest first, so that what is in front hides the rest before it
+// costs anything. Each counts those before it; ties go to the lower index. Very many groups keep their own order.
+const MOST_SORTED: u32 = 4096u;
+
+@compute @workgroup_size(LANES)
+fn order(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) n_workgroups: vec3u) {
+    let group_idx = id.x + id.y * n_workgroups.x * LANES;
+    if group_idx >= arrayLength(&groups) { return; }
+    // Groups have N_LODS commands each, in the same order: a bucket's range of commands tells its groups.
+    var bucket = 0u;
+    while groups[group_idx].first_command >= buckets[bucket].first_command + buckets[bucket].n_commands { bucket += 1u; }
+    let first = buckets[bucket].first_command / N_LODS;
+    let n = buckets[bucket].n_commands / N_LODS;
+    var rank = group_idx - first;
+    if n <= MOST_SORTED {
+        let depth = group_depths[group_idx];
+        rank = 0u;
+        for (var other = first; other < first + n; other++) {
+            let other_depth = group_depths[other];
+            rank += select(0u, 1u, other_depth < depth || (other_depth == depth && other < group_idx));
+        }
+    }
+    group_order[first + rank] = group_idx;
+}
+
 // One workgroup per bucket: moves the commands that draw something to the bucket's front, in order, and counts them.
 @compute @workgroup_size(LANES)
 fn compact(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) lane: u32) {
     let bucket = buckets[workgroup.x];
     var total = 0u;
     for (var first = 0u; first < bucket.n_commands; first += LANES) {
-        let command_idx = bucket.first_command + first + lane;
+        // In the order of the groups, nearest first; of a group, level by level.
+        let place = bucket.first_command + first + lane;
+        var command_idx = 0u;
         var one = 0u;
-        if first + lane < bucket.n_commands { one = min(sparse_commands[command_idx].n_instances, 1u); }
+        if first + lane < bucket.n_commands {
+            command_idx = N_LODS * group_order[place / N_LODS] + place % N_LODS;
+            one = min(sparse_commands[command_idx].n_instances, 1u);
+        }
         scan[lane] = one;
         workgroupBarrier();
         for (var step = 1u; step < LANES; step *= 2u) {

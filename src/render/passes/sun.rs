@@ -29,7 +29,7 @@ struct Step {
 impl Sun {
     pub fn new(gpu: &Gpu, bindings: &SceneBindings, rays: &Rays, targets: &Targets, n_samples: u32) -> Option<Self> {
         let sun = targets.sun.as_ref()?;
-        let shader = |step| shaders::sun(step, n_samples, rays.has_masked);
+        let shader = |step| shaders::sun(step, n_samples, rays.variant());
         let pipeline = |entry_point, step, targets_layout: &wgpu::BindGroupLayout| {
             let module = gpu.factory.shader(LABEL, shader(step));
             let textures = rays.has_masked.then_some(&bindings.textures_layout);

@@ -17,7 +17,7 @@ pub struct Translucent {
 
 impl Translucent {
     pub fn new(gpu: &Gpu, bindings: &SceneBindings, rays: Option<&Rays>, n_samples: u32) -> Self {
-        let module = gpu.factory.shader(LABEL, shaders::translucent(rays.is_some()));
+        let module = gpu.factory.shader(LABEL, shaders::translucent(rays.map(|rays| rays.backend)));
         let mut groups = vec![Some(&bindings.textures_layout), Some(&bindings.scene_layout)];
         if let Some(rays) = rays {
             groups.extend([None, Some(&rays.layout)]);

@@ -129,7 +129,7 @@ impl Tree {
     }
 }
 
-fn world_triangles(casters: &Casters, caster: &Caster) -> impl Iterator<Item = RayTriangle> {
+pub(super) fn world_triangles(casters: &Casters, caster: &Caster) -> impl Iterator<Item = RayTriangle> {
     let mask_instance = if caster.is_masked { caster.instance_idx } else { RAY_OPAQUE };
     let (world_from_local, mesh_idx) = (caster.world_from_local, caster.mesh_idx);
     casters
@@ -137,7 +137,7 @@ fn world_triangles(casters: &Casters, caster: &Caster) -> impl Iterator<Item = R
         .filter_map(move |(triangle, corners)| ray_triangle(&world_from_local, corners, mask_instance, triangle))
 }
 
-fn local_triangles(casters: &Casters, mesh_idx: u32) -> impl Iterator<Item = RayTriangle> {
+pub(super) fn local_triangles(casters: &Casters, mesh_idx: u32) -> impl Iterator<Item = RayTriangle> {
     casters
         .triangles_of(mesh_idx)
         .filter_map(|(triangle, corners)| ray_triangle(&Affine3A::IDENTITY, corners, RAY_OF_MOVER, triangle))

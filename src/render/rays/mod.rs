@@ -5,7 +5,9 @@
 //! where the shaders are put together.
 
 mod bottom;
+mod bvh;
 mod casters;
+mod query;
 mod top;
 
 #[cfg(test)]
@@ -13,10 +15,11 @@ mod tests;
 
 use std::time::Instant;
 
-use self::bottom::BottomLevels;
-use self::top::TopLevel;
+use self::bvh::BvhStructures;
+use self::query::QueryStructures;
 use super::bindings::{Kind, layout};
-use super::layout::{Frame, RAY_NONE, RayInstance};
+use super::layout::Frame;
+use super::shaders::RayVariant;
 use crate::gpu::{Gpu, GpuError, UploadRing};
 use crate::scene::Hierarchy;
 
@@ -50,13 +53,21 @@ impl RayMode {
 pub enum RayBackend {
     /// Our own two-level tree, traversed in WGSL.
     Bvh,
+    /// The adapter's ray queries.
+    Query,
 }
 
 impl RayBackend {
+    /// The faster one that the adapter has. A software adapter's ray queries are no hardware.
+    pub fn best(gpu: &Gpu) -> Self {
+        if gpu.has_ray_queries() && !gpu.is_software() { Self::Query } else { Self::Bvh }
+    }
+
     /// As `--ray-backend` takes it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bvh => "bvh",
+            Self::Query => "query",
         }
     }
 }
@@ -70,7 +81,7 @@ pub struct RayStats {
     pub n_moving_triangles: u64,
     /// Instances in the top level.
     pub n_instances: u32,
-    /// GPU memory of all structures.
+    /// GPU memory of our buffers; what a driver's own structures take is not told.
     pub bytes: u64,
     /// Nanoseconds of building at load.
     pub build_ns: u64,
@@ -86,13 +97,14 @@ pub struct Rays {
     /// Group 3.
     pub layout: wgpu::BindGroupLayout,
     pub group: wgpu::BindGroup,
-    nodes: wgpu::Buffer,
-    instances: wgpu::Buffer,
-    static_root: u32,
-    top: TopLevel,
+    structures: Structures,
     /// Of the frame prepared last.
     top_ns: u64,
-    is_top_new: bool,
+}
+
+enum Structures {
+    Bvh(BvhStructures),
+    Query(QueryStructures),
 }
 
 impl Rays {
@@ -100,94 +112,95 @@ impl Rays {
     ///
     /// # Errors
     /// One line that says why there can be no rays for this scene on this adapter.
-    pub fn new(gpu: &Gpu, casters: &Casters, hierarchy: &Hierarchy, mode: RayMode) -> Result<Self, String> {
-        let started = Instant::now();
-        let top_capacity = TopLevel::most_nodes(casters.n_moving());
-        let bottom = BottomLevels::build(casters, top_capacity)?;
-        let top = TopLevel::new(casters, &bottom, hierarchy);
-        let build_ns = started.elapsed().as_nanos() as u64;
-
-        use wgpu::BufferUsages as Use;
-        let usage = Use::STORAGE | Use::COPY_DST;
-        let node_bytes: &[u8] = bytemuck::cast_slice(&bottom.nodes);
-        let triangle_bytes: &[u8] = bytemuck::cast_slice(&bottom.triangles);
-        let instance_bytes = (top.most_instances().max(1) * size_of::<RayInstance>()) as u64;
-        let check = |what, bytes: usize| gpu.check_storage_size(what, bytes as u64).map_err(|error| error.to_string());
-        check("the nodes of its rays", node_bytes.len())?;
-        check("the triangles of its rays", triangle_bytes.len())?;
-        check("the moving instances of its rays", instance_bytes as usize)?;
-        let nodes = gpu.factory.buffer_init("ray_nodes", node_bytes, usage);
-        let triangles = gpu.factory.buffer_init("ray_triangles", triangle_bytes, usage);
-        let instances = gpu.factory.buffer("ray_instances", instance_bytes, usage);
-
+    pub fn new(
+        gpu: &Gpu,
+        casters: &Casters,
+        hierarchy: &Hierarchy,
+        mode: RayMode,
+        backend: RayBackend,
+    ) -> Result<Self, String> {
         const LABEL: &str = "praxis::render::rays";
-        let stages = wgpu::ShaderStages::COMPUTE | wgpu::ShaderStages::FRAGMENT;
-        let layout = layout(gpu, LABEL, stages, &[Kind::Read; 3]);
-        let group = gpu.factory.bind_group(
-            LABEL,
-            &layout,
-            &[&nodes, &triangles, &instances].map(wgpu::Buffer::as_entire_binding),
-        );
+        if backend == RayBackend::Query && !gpu.has_ray_queries() {
+            return Err(format!("adapter \"{}\" has no ray queries; use --ray-backend bvh", gpu.info.name));
+        }
+        let started = Instant::now();
+        let structures = match backend {
+            RayBackend::Bvh => Structures::Bvh(BvhStructures::new(gpu, casters, hierarchy)?),
+            RayBackend::Query => Structures::Query(QueryStructures::new(gpu, casters, hierarchy)?),
+        };
+        let build_ns = started.elapsed().as_nanos() as u64;
+        let (kinds, resources, [n_static, n_moving], bytes) = match &structures {
+            Structures::Bvh(bvh) => (
+                [Kind::Read; 3],
+                [&bvh.nodes, &bvh.triangles, &bvh.instances].map(wgpu::Buffer::as_entire_binding),
+                [bvh.n_static_triangles, bvh.n_moving_triangles],
+                bvh.nodes.size() + bvh.triangles.size() + bvh.instances.size(),
+            ),
+            Structures::Query(query) => (
+                [Kind::Tlas, Kind::Read, Kind::Read],
+                [query.top.as_binding(), query.triangles.as_entire_binding(), query.instances.as_entire_binding()],
+                [query.n_static_triangles, query.n_moving_triangles],
+                query.triangles.size() + query.instances.size(),
+            ),
+        };
+        let layout = layout(gpu, LABEL, wgpu::ShaderStages::COMPUTE | wgpu::ShaderStages::FRAGMENT, &kinds);
+        let group = gpu.factory.bind_group(LABEL, &layout, &resources);
         Ok(Self {
             mode,
-            backend: RayBackend::Bvh,
+            backend,
             has_masked: casters.has_masked(),
             stats: RayStats {
-                n_static_triangles: bottom.n_static_triangles as u64,
-                n_moving_triangles: (bottom.triangles.len() - bottom.n_static_triangles) as u64,
+                n_static_triangles: n_static as u64,
+                n_moving_triangles: n_moving as u64,
                 n_instances: casters.n_moving() as u32,
-                bytes: (node_bytes.len() + triangle_bytes.len()) as u64 + instance_bytes,
+                bytes,
                 build_ns,
             },
             layout,
             group,
-            nodes,
-            instances,
-            static_root: bottom.static_root.unwrap_or(RAY_NONE),
-            top,
+            structures,
             top_ns: 0,
-            is_top_new: false,
         })
+    }
+
+    /// What the shaders that trace are put together for.
+    pub fn variant(&self) -> RayVariant {
+        RayVariant { backend: self.backend, has_masked: self.has_masked }
     }
 
     /// Bytes that a frame may upload.
     pub fn upload_bytes(&self) -> u64 {
-        self.top.most_bytes()
+        match &self.structures {
+            Structures::Bvh(bvh) => bvh.top.most_bytes(),
+            Structures::Query(_) => 0,
+        }
     }
 
-    /// Builds the top level anew if something in it moved in the scene's last update, and tells the frame where the trees are.
+    /// Makes the top level anew if something in it moved in the scene's last update, and tells the frame where the trees are.
     pub fn prepare(&mut self, hierarchy: &Hierarchy, frame: &mut Frame) {
         let started = Instant::now();
-        self.is_top_new |= self.top.update(hierarchy);
-        frame.ray_static_root = self.static_root;
-        frame.n_ray_instances = self.top.n_instances();
+        match &mut self.structures {
+            Structures::Bvh(bvh) => bvh.prepare(hierarchy, frame),
+            Structures::Query(query) => query.update(hierarchy),
+        }
         self.top_ns = started.elapsed().as_nanos() as u64;
     }
 
     /// Writes the top level into the ring, `offset` bytes behind its start, if it is new.
     pub fn write(&mut self, uploads: &mut UploadRing, offset: u64) -> Result<(), GpuError> {
-        if !self.is_top_new {
-            return Ok(());
-        }
+        let Structures::Bvh(bvh) = &self.structures else { return Ok(()) };
         let started = Instant::now();
-        uploads.put(offset, self.top.node_bytes())?;
-        uploads.put(offset + self.top.node_bytes().len() as u64, self.top.instance_bytes())?;
+        bvh.write(uploads, offset)?;
         self.top_ns += started.elapsed().as_nanos() as u64;
         Ok(())
     }
 
-    /// Records the copies of what [`Self::write`] wrote into `source`.
+    /// Records the copies of what [`Self::write`] wrote into `source`, or the top level's build.
     pub fn record_upload(&mut self, encoder: &mut wgpu::CommandEncoder, source: &wgpu::Buffer, offset: u64) {
-        if !std::mem::take(&mut self.is_top_new) {
-            return;
-        }
         let started = Instant::now();
-        let mut offset = offset;
-        for (bytes, target) in [(self.top.node_bytes(), &self.nodes), (self.top.instance_bytes(), &self.instances)] {
-            if !bytes.is_empty() {
-                encoder.copy_buffer_to_buffer(source, offset, target, 0, bytes.len() as u64);
-            }
-            offset += bytes.len() as u64;
+        match &mut self.structures {
+            Structures::Bvh(bvh) => bvh.record_upload(encoder, source, offset),
+            Structures::Query(query) => query.record_build(encoder),
         }
         self.top_ns += started.elapsed().as_nanos() as u64;
     }

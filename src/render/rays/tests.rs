@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 use glam::{Affine3A, DVec3, Quat, Vec2, Vec3};
 use rayon::prelude::*;
 
+use super::bottom::BottomLevels;
+use super::top::TopLevel;
 use super::*;
 use crate::gpu::{GpuOptions, Readback, read_buffer};
 use crate::render::bindings::{SceneBindings, compute_pipeline};
 use crate::render::camera::CameraMatrices;
 use crate::render::gpu_scene::GpuScene;
+use crate::render::layout::RayInstance;
 use crate::render::{RenderOptions, Renderer, Tonemap, shaders, sky};
 use crate::scene::assets::{AlphaMode, Assets};
 use crate::scene::{LoadOptions, MeshInstance, Scene, Slot};
@@ -174,11 +177,15 @@ struct Tracer {
 
 impl Tracer {
     fn new(scene: &mut Scene) -> Self {
+        Self::with_backend(scene, RayBackend::Bvh)
+    }
+
+    fn with_backend(scene: &mut Scene, backend: RayBackend) -> Self {
         let gpu = gpu();
         let (gpu_scene, casters) = GpuScene::with_casters(&gpu, &mut scene.world, &scene.assets).expect("fits");
         let environment = sky::bake(&gpu, &scene.sun());
         let bindings = SceneBindings::new(&gpu, &gpu_scene, &environment);
-        let rays = Rays::new(&gpu, &casters, scene.hierarchy(), RayMode::Hard).expect("fits");
+        let rays = Rays::new(&gpu, &casters, scene.hierarchy(), RayMode::Hard, backend).expect("fits");
         Self { gpu, gpu_scene, bindings, casters, rays }
     }
 
@@ -187,8 +194,10 @@ impl Tracer {
         self.rays.prepare(hierarchy, &mut frame);
         let queue = &self.gpu.queue;
         queue.write_buffer(&self.gpu_scene.buffers.frame, 0, bytemuck::bytes_of(&frame));
-        queue.write_buffer(&self.rays.nodes, 0, self.rays.top.node_bytes());
-        queue.write_buffer(&self.rays.instances, 0, self.rays.top.instance_bytes());
+        if let Structures::Bvh(bvh) = &self.rays.structures {
+            queue.write_buffer(&bvh.nodes, 0, bvh.top.node_bytes());
+            queue.write_buffer(&bvh.instances, 0, bvh.top.instance_bytes());
+        }
 
         use wgpu::BufferUsages as Use;
         let factory = &self.gpu.factory;
@@ -196,11 +205,14 @@ impl Tracer {
         let found = factory.buffer("found", 4 * test_rays.len() as u64, Use::STORAGE | Use::COPY_SRC);
         let list_layout = layout(&self.gpu, "rays", wgpu::ShaderStages::COMPUTE, &[Kind::Read, Kind::ReadWrite]);
         let group = factory.bind_group("rays", &list_layout, &[&list, &found].map(wgpu::Buffer::as_entire_binding));
-        let module = factory.shader("rays", shaders::ray_test(self.rays.has_masked));
+        let module = factory.shader("rays", shaders::ray_test(self.rays.variant()));
         let textures = self.rays.has_masked.then_some(&self.bindings.textures_layout);
         let groups = [textures, Some(&self.bindings.scene_layout), Some(&list_layout), Some(&self.rays.layout)];
         let pipeline = compute_pipeline(&self.gpu, &module, "trace", &groups, &[]);
         let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
+        if let Structures::Query(query) = &mut self.rays.structures {
+            query.record_build(&mut encoder);
+        }
         {
             let mut pass = encoder.begin_compute_pass(&Default::default());
             pass.set_pipeline(&pipeline);
@@ -407,8 +419,8 @@ fn rays_pass_the_holes_of_masked_geometry_and_nothing_else() {
     assert!(n_through > 100, "{n_through} of 4000 rays went through holes");
 }
 
-#[test]
-fn the_top_level_follows_what_moves_and_rests_when_nothing_does() {
+/// The scene of the next tests: 40 movers, some of them through their parents, over a floor that stands still.
+fn movers() -> (SceneFolder, Scene) {
     let folder = SceneFolder::new();
     folder.add_box("box", Vec3::new(-0.6, -0.4, -0.3), Vec3::new(0.5, 0.7, 0.8));
     folder.add_sphere("ball", 6);
@@ -437,17 +449,43 @@ fn the_top_level_follows_what_moves_and_rests_when_nothing_does() {
         nodes.push_str(&node);
     }
     let still = "Still(position: (0, 0, 30), target: (0, 0, 0), fov_y_deg: 50)";
-    let mut scene = folder.scene("()", still, &["box", "ball"], &nodes);
+    let scene = folder.scene("()", still, &["box", "ball"], &nodes);
+    (folder, scene)
+}
+
+#[test]
+fn the_top_level_follows_what_moves_and_rests_when_nothing_does() {
+    let (_folder, mut scene) = movers();
     let mut tracer = Tracer::new(&mut scene);
     assert_eq!((tracer.rays.stats.n_static_triangles, tracer.rays.stats.n_instances), (12, 40));
     for frame_idx in [0, 1, 40, 333] {
         scene.update(frame_idx);
         compare(&format!("movers at {frame_idx}"), &mut scene, &mut tracer, 8000, u64::from(frame_idx) + 20);
     }
-    assert!(tracer.rays.top.update(scene.hierarchy()), "what moved in the last update is built again");
+    let Structures::Bvh(bvh) = &mut tracer.rays.structures else { panic!("bvh was asked for") };
+    assert!(bvh.top.update(scene.hierarchy()), "what moved in the last update is built again");
     // An update in which nothing is said to have moved.
     scene.world.resource_mut::<Hierarchy>().propagate();
-    assert!(!tracer.rays.top.update(scene.hierarchy()));
+    assert!(!bvh.top.update(scene.hierarchy()));
+}
+
+#[test]
+fn ray_queries_agree_with_brute_force() {
+    if !gpu().has_ray_queries() {
+        eprintln!("skipped: the adapter has no ray queries");
+        return;
+    }
+    for name in ["cornell", "alpha"] {
+        let mut scene = load(Path::new(name));
+        let mut tracer = Tracer::with_backend(&mut scene, RayBackend::Query);
+        compare(&format!("{name} by query"), &mut scene, &mut tracer, 20_000, 8);
+    }
+    let (_folder, mut scene) = movers();
+    let mut tracer = Tracer::with_backend(&mut scene, RayBackend::Query);
+    for frame_idx in [0, 1, 40] {
+        scene.update(frame_idx);
+        compare(&format!("movers by query at {frame_idx}"), &mut scene, &mut tracer, 8000, u64::from(frame_idx) + 20);
+    }
 }
 
 #[test]
@@ -461,7 +499,8 @@ fn a_single_triangle_and_nothing_at_all_can_be_traced() {
         let mut tracer = Tracer::new(&mut scene);
         assert_eq!(tracer.trace(scene.hierarchy(), &[down(0.2), down(3.0)]), [true, false], "{motion}");
         tracer.casters.list.clear();
-        tracer.rays = Rays::new(&tracer.gpu, &tracer.casters, scene.hierarchy(), RayMode::Hard).expect("nothing fits");
+        tracer.rays = Rays::new(&tracer.gpu, &tracer.casters, scene.hierarchy(), RayMode::Hard, RayBackend::Bvh)
+            .expect("nothing fits");
         assert_eq!(tracer.trace(scene.hierarchy(), &[down(0.2)]), [false]);
     }
 }

@@ -1,0 +1,78 @@
+//! Backend `bvh`: trees of our own in storage buffers.
+
+use super::bottom::BottomLevels;
+use super::casters::Casters;
+use super::top::TopLevel;
+use crate::gpu::{Gpu, GpuError, UploadRing};
+use crate::render::layout::{Frame, RAY_NONE, RayInstance};
+use crate::scene::Hierarchy;
+
+/// See the module.
+pub struct BvhStructures {
+    pub nodes: wgpu::Buffer,
+    pub triangles: wgpu::Buffer,
+    pub instances: wgpu::Buffer,
+    pub n_static_triangles: usize,
+    pub n_moving_triangles: usize,
+    pub top: TopLevel,
+    static_root: u32,
+    is_top_new: bool,
+}
+
+impl BvhStructures {
+    /// Builds the trees and uploads them.
+    ///
+    /// # Errors
+    /// One line on what exceeds the adapter's limits or traversal's.
+    pub fn new(gpu: &Gpu, casters: &Casters, hierarchy: &Hierarchy) -> Result<Self, String> {
+        let bottom = BottomLevels::build(casters, TopLevel::most_nodes(casters.n_moving()))?;
+        let top = TopLevel::new(casters, &bottom, hierarchy);
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+        let node_bytes: &[u8] = bytemuck::cast_slice(&bottom.nodes);
+        let triangle_bytes: &[u8] = bytemuck::cast_slice(&bottom.triangles);
+        let instance_bytes = (top.most_instances().max(1) * size_of::<RayInstance>()) as u64;
+        let check = |what, bytes: u64| gpu.check_storage_size(what, bytes).map_err(|error| error.to_string());
+        check("the nodes of its rays", node_bytes.len() as u64)?;
+        check("the triangles of its rays", triangle_bytes.len() as u64)?;
+        check("the moving instances of its rays", instance_bytes)?;
+        Ok(Self {
+            nodes: gpu.factory.buffer_init("ray_nodes", node_bytes, usage),
+            triangles: gpu.factory.buffer_init("ray_triangles", triangle_bytes, usage),
+            instances: gpu.factory.buffer("ray_instances", instance_bytes, usage),
+            n_static_triangles: bottom.n_static_triangles,
+            n_moving_triangles: bottom.triangles.len() - bottom.n_static_triangles,
+            static_root: bottom.static_root.unwrap_or(RAY_NONE),
+            top,
+            is_top_new: false,
+        })
+    }
+
+    /// Builds the top level if something in it moved, and tells the frame where the trees are.
+    pub fn prepare(&mut self, hierarchy: &Hierarchy, frame: &mut Frame) {
+        self.is_top_new |= self.top.update(hierarchy);
+        frame.ray_static_root = self.static_root;
+        frame.n_ray_instances = self.top.n_instances();
+    }
+
+    /// Writes the top level into the ring if it is new.
+    pub fn write(&self, uploads: &mut UploadRing, offset: u64) -> Result<(), GpuError> {
+        if !self.is_top_new {
+            return Ok(());
+        }
+        uploads.put(offset, self.top.node_bytes())?;
+        uploads.put(offset + self.top.node_bytes().len() as u64, self.top.instance_bytes())
+    }
+
+    /// Records the copies of what [`Self::write`] wrote.
+    pub fn record_upload(&mut self, encoder: &mut wgpu::CommandEncoder, source: &wgpu::Buffer, mut offset: u64) {
+        if !std::mem::take(&mut self.is_top_new) {
+            return;
+        }
+        for (bytes, target) in [(self.top.node_bytes(), &self.nodes), (self.top.instance_bytes(), &self.instances)] {
+            if !bytes.is_empty() {
+                encoder.copy_buffer_to_buffer(source, offset, target, 0, bytes.len() as u64);
+            }
+            offset += bytes.len() as u64;
+        }
+    }
+}
