@@ -247,7 +247,12 @@ fn make_rays(
     if options.rays == RayMode::Off || is_dark || casters.list.is_empty() {
         return None;
     }
-    let backend = options.ray_backend.unwrap_or_else(|| RayBackend::best(gpu));
-    let made = rays::Rays::new(gpu, casters, scene.hierarchy(), options.rays, backend);
+    let make = |backend| rays::Rays::new(gpu, casters, scene.hierarchy(), options.rays, backend);
+    let made = match (options.ray_backend, RayBackend::best(gpu)) {
+        (Some(backend), _) => make(backend),
+        // The other one may still have room.
+        (None, RayBackend::Query) => make(RayBackend::Query).or_else(|_| make(RayBackend::Bvh)),
+        (None, RayBackend::Bvh) => make(RayBackend::Bvh),
+    };
     made.map_err(|reason| warnings.push(format!("the sun casts no shadows (as with --rays off): {reason}"))).ok()
 }

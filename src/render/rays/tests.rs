@@ -769,3 +769,27 @@ fn time_of_building_the_top_level() {
         println!("{n} instances: ours with placing {ours:?}, obvhs's tree alone {theirs:?}");
     }
 }
+
+#[test]
+fn rays_that_cannot_be_had_are_a_warning_and_the_picture_is_drawn_without() {
+    let gpu = Gpu::open(&GpuOptions { is_noop: true, is_validating: true, ..Default::default() }).expect("no-op");
+    let options = RenderOptions {
+        size_px: [48, 32],
+        n_samples: 4,
+        tonemap: Tonemap::Agx,
+        exposure_ev100: None,
+        rays: RayMode::Edge,
+        ray_backend: Some(RayBackend::Query),
+        n_frames_in_flight: 2,
+    };
+    let mut scene = load(Path::new("alpha"));
+    let mut renderer = Renderer::new(&gpu, &mut scene, &options).expect("a renderer all the same");
+    assert_eq!((renderer.ray_mode(), renderer.ray_backend()), (RayMode::Off, None));
+    let [warning] = renderer.warnings() else { panic!("{:?}", renderer.warnings()) };
+    assert!(warning.contains("no ray queries") && warning.contains("--ray-backend bvh"), "{warning}");
+    renderer.prepare_frame(&scene, 0);
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    renderer.encode(&mut encoder).expect("the upload ring has room");
+    gpu.queue.submit([encoder.finish()]);
+    gpu.check_errors().expect("no validation error");
+}
