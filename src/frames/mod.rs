@@ -97,10 +97,10 @@ pub fn render_frames(
             recorder.chain_start(chain.read_ns());
         }
 
-        recorder.start();
         for finished in ring.take_finished() {
             recorder.read_timestamps(renderer, finished, options.n_warmup)?;
         }
+        recorder.start();
         scene.update(frame_idx);
         recorder.end(Stage::Update);
         if is_recorded {

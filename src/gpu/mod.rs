@@ -14,6 +14,7 @@ pub use error::GpuError;
 pub use factory::Factory;
 pub use pipeline_cache::PipelineCache;
 pub use readback::{Readback, read_buffer};
+pub(crate) use surface::within_limits;
 pub use surface::{Acquired, NoTexture, SurfaceError, WindowSurface};
 pub use timestamps::GpuTimestamps;
 pub use upload::{UploadRing, UploadSlice};

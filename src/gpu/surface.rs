@@ -96,11 +96,14 @@ impl WindowSurface {
     /// As [`Self::new`], or [`SurfaceError::Unsupported`] if the new one lacks the old one's format, which pipelines are
     /// made for.
     pub fn replace(&mut self, gpu: &Gpu, surface: wgpu::Surface<'static>) -> Result<(), SurfaceError> {
-        let fresh = Self::new(gpu, surface, self.size_px())?;
-        if fresh.config.format != self.config.format {
+        let config = configuration(gpu, &surface, self.size_px())?;
+        if config.format != self.config.format {
             return Err(SurfaceError::Unsupported { adapter: gpu.info.name.clone() });
         }
-        *self = fresh;
+        // The old surface goes first: a window may have one swapchain at a time.
+        self.surface = surface;
+        self.config = config;
+        self.reconfigure(gpu);
         Ok(())
     }
 
@@ -190,7 +193,7 @@ fn choose_alpha(modes: &[wgpu::CompositeAlphaMode]) -> Option<wgpu::CompositeAlp
     if modes.contains(&opaque) { Some(opaque) } else { modes.first().copied() }
 }
 
-fn within_limits(gpu: &Gpu, size_px: [u32; 2]) -> [u32; 2] {
+pub(crate) fn within_limits(gpu: &Gpu, size_px: [u32; 2]) -> [u32; 2] {
     let limit = gpu.device.limits().max_texture_dimension_2d;
     size_px.map(|side| side.clamp(1, limit))
 }

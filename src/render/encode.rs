@@ -1,4 +1,4 @@
-//! The order of a frame's passes, on one screen. It is the same whatever the scene holds or does.
+//! The order of a frame's passes, on one screen. What a scene holds decides at load which there are; what it does changes none.
 
 use super::Renderer;
 use crate::gpu::{GpuError, UploadSlice};

@@ -48,6 +48,10 @@ pub const BUCKETS: [BucketKind; 6] = {
 /// The blended instances' index behind the others, in the arrays of buckets and of draw counts.
 pub const TRANSLUCENT_BUCKET: u32 = BUCKETS.len() as u32;
 
+/// Blended instances are sorted by counting, each against each other, in one workgroup: beyond this many a driver might take the
+/// GPU for hung.
+const MOST_TRANSLUCENT: u32 = 16_384;
+
 /// A bucket's draw commands.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandRange {
@@ -71,7 +75,7 @@ pub struct GpuScene {
     pub counts: SceneCounts,
     /// One per entry of [`BUCKETS`], then the translucent one.
     pub commands_of: Vec<CommandRange>,
-    /// Where a slot's transform lies, or `u32::MAX` for slots that draw nothing.
+    /// Where a slot's transform lies, or `u32::MAX` for slots that neither draw nor shine.
     pub transform_of_slot: Vec<u32>,
     /// A block of `triangle_blocks` covers 1 << this many triangle numbers.
     pub triangle_block_bits: u32,
@@ -129,6 +133,15 @@ impl GpuScene {
         let materials: Vec<_> = assets.materials.iter().map(material).collect();
 
         let n_translucent = drawn.iter().filter(|drawn| drawn.bucket == TRANSLUCENT_BUCKET).count() as u32;
+        if n_translucent > MOST_TRANSLUCENT {
+            return Err(GpuError::Limit {
+                what: "its blended geometry",
+                needed: n_translucent.into(),
+                limit: MOST_TRANSLUCENT.into(),
+                unit: "instances",
+                adapter: gpu.info.name.clone(),
+            });
+        }
         let counts = SceneCounts {
             n_transforms: transforms.packed.len() as u32,
             n_instances: instances.len() as u32,
@@ -213,7 +226,7 @@ impl Drawn {
     }
 }
 
-/// Instances by bucket, mesh and slot: the order in which everything is drawn, the same in each run.
+/// Instances by bucket, mesh and slot: the order in which they are stored, the same in each run.
 fn sorted_instances(world: &mut World, assets: &Assets) -> Vec<Drawn> {
     let mut found = world.query::<(&Slot, &MeshInstance)>();
     let hierarchy = world.resource::<Hierarchy>();

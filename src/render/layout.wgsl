@@ -230,7 +230,11 @@ fn largest_scale(t: Transform) -> f32 {
     let x = vec3f(t.row0.x, t.row1.x, t.row2.x);
     let y = vec3f(t.row0.y, t.row1.y, t.row2.y);
     let z = vec3f(t.row0.z, t.row1.z, t.row2.z);
-    return sqrt(max(dot(x, x), max(dot(y, y), dot(z, z))));
+    // Where a parent's stretch shears the axes, more than the longest of them: Gershgorin's bound on the squared matrix.
+    let xy = abs(dot(x, y));
+    let yz = abs(dot(y, z));
+    let zx = abs(dot(z, x));
+    return sqrt(max(dot(x, x) + xy + zx, max(dot(y, y) + xy + yz, dot(z, z) + yz + zx)));
 }
 
 fn determinant_sign(t: Transform) -> f32 {

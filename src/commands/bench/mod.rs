@@ -64,10 +64,6 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         folder.write_run(&run)?;
         aliasing
     };
-    if args.record_baseline {
-        let path = record_baseline(&places::baselines(), &run)?;
-        terminal::note(args.render.quiet, &format!("recorded the Baseline {}", path.display()));
-    }
     print_report(args, &run)?;
     terminal::note(args.render.quiet, &format!("wrote {}", folder.path.display()));
     if outcome.is_interrupted {
@@ -78,6 +74,10 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         );
     }
     aliasing.with_context(|| format!("the timings are whole and in {}", folder.path.display()))?;
+    if args.record_baseline {
+        let path = record_baseline(&places::baselines(), &run)?;
+        terminal::note(args.render.quiet, &format!("recorded the Baseline {}", path.display()));
+    }
     Ok(Outcome::Good)
 }
 

@@ -10,7 +10,7 @@ mod recent;
 use std::time::Instant;
 
 use super::FrameError;
-use crate::gpu::{Acquired, Gpu, GpuError, NoTexture, Readback, WindowSurface};
+use crate::gpu::{Acquired, Gpu, GpuError, NoTexture, Readback, WindowSurface, within_limits};
 use crate::pacing::{ClockChain, DeviceWaiter, FrameWait, InFlightRing};
 use crate::render::Renderer;
 use crate::scene::Scene;
@@ -138,6 +138,7 @@ impl WindowLoop {
     /// # Errors
     /// The first fault of the GPU or of a wait.
     pub fn resize(&mut self, gpu: &Gpu, renderer: &mut Renderer, size_px: [u32; 2]) -> Result<(), FrameError> {
+        let size_px = within_limits(gpu, size_px);
         if size_px == self.surface.size_px() {
             return Ok(());
         }

@@ -1,5 +1,5 @@
-// From instances to draw commands, in four dispatches. Order is that of the instances, never that of threads' arrival:
-// the same scene gives the same commands and so the same picture each run.
+// From instances to draw commands, in four dispatches. Order follows from distances and, between equals,
+// from the instances' order, never from threads' arrival: the same scene gives the same commands and so the same picture each run.
 
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var<storage, read> transforms: array<Transform>;
@@ -12,7 +12,7 @@
 @group(0) @binding(8) var<storage, read_write> commands: array<DrawCommand>;
 @group(0) @binding(9) var<storage, read_write> n_commands: array<u32>;
 @group(0) @binding(10) var<storage, read_write> translucent_depths: array<f32>;
-// Per draw group: how far away it ends, as an unsigned integer that sorts like the distance.
+// Per draw group: the far end of its nearest instance that is seen, as an unsigned integer that sorts like the distance, or CULLED.
 @group(0) @binding(11) var<storage, read_write> group_depths: array<u32>;
 // Per place in a bucket: which of the bucket's groups is drawn there.
 @group(0) @binding(12) var<storage, read_write> group_order: array<u32>;

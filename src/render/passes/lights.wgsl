@@ -7,6 +7,13 @@
 @group(0) @binding(3) var<storage, read_write> placed_lights: array<PlacedLight>;
 @group(0) @binding(4) var<storage, read_write> cluster_lights: array<u32>;
 
+// Where a light shines; anywhere, if its node's scale is zero.
+fn direction_of(t: Transform) -> vec3f {
+    let d = -vec3f(t.row0.z, t.row1.z, t.row2.z);
+    let length2 = dot(d, d);
+    return select(vec3f(0.0, 0.0, -1.0), d * inverseSqrt(max(length2, 1e-30)), length2 > 1e-30);
+}
+
 @compute @workgroup_size(64)
 fn place(@builtin(global_invocation_id) id: vec3u) {
     if id.x >= frame.n_lights { return; }
@@ -15,7 +22,7 @@ fn place(@builtin(global_invocation_id) id: vec3u) {
     placed_lights[id.x] = PlacedLight(
         transform_point(transform, vec3f(0.0)) - frame.camera_position,
         light.range,
-        normalize(-vec3f(transform.row0.z, transform.row1.z, transform.row2.z)),
+        direction_of(transform),
         light.kind,
         light.color,
         light.angle_scale,

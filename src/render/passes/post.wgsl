@@ -72,7 +72,8 @@ fn neutral(color: vec3f) -> vec3f {
 fn post(@builtin(global_invocation_id) id: vec3u) {
     if any(id.xy >= frame.size_px) { return; }
     let behind = textureLoad(hdr, id.xy, 0);
-    let front = textureLoad(translucent, id.xy, 0);
+    // One transparent texel stands for all where the scene has nothing blended.
+    let front = textureLoad(translucent, min(id.xy, textureDimensions(translucent) - 1u), 0);
     let color = behind.rgb * (1.0 - front.a) + front.rgb;
     var mapped = color;
     switch frame.tonemap {

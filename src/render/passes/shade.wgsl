@@ -77,7 +77,6 @@ fn shade(@builtin(global_invocation_id) id: vec3u) {
     for (var i = 0u; i < N_SAMPLES; i++) { seen[i] = load_id(id.xy, i); }
 
     var color = vec3f(0.0);
-    var coverage = 0.0;
     var is_done = 0u;
     for (var i = 0u; i < N_SAMPLES; i++) {
         if (is_done >> i & 1u) != 0u { continue; }
@@ -95,8 +94,7 @@ fn shade(@builtin(global_invocation_id) id: vec3u) {
         is_done |= mask;
         choose_sun_samples(id.xy, mask);
         color += n * radiance_at(seen[i], vec2f(id.xy) + centroid / n);
-        coverage += select(0.0, n, seen[i] != NO_TRIANGLE);
     }
     let weight = 1.0 / f32(N_SAMPLES);
-    textureStore(hdr, id.xy, vec4f(min(color * weight, vec3f(60000.0)), coverage * weight));
+    textureStore(hdr, id.xy, vec4f(min(color * weight, vec3f(60000.0)), 1.0));
 }

@@ -1,4 +1,4 @@
-//! Rasters which instance and triangle each sample sees.
+//! Rasters which triangle each sample sees.
 
 use crate::gpu::Gpu;
 use crate::render::bindings::SceneBindings;
