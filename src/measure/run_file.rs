@@ -225,7 +225,12 @@ impl RunFile {
     /// # Errors
     /// [`RunFileError`]: unreadable, cut off, not JSON, another schema, or contradicting itself.
     pub fn read(path: &Path) -> Result<Self, RunFileError> {
-        let text = fs::read(path).map_err(|source| RunFileError::Read { path: path.to_owned(), source })?;
+        let fault = |source| RunFileError::Read { path: path.to_owned(), source };
+        // A pipe or a device may never end.
+        if !fs::metadata(path).map_err(fault)?.is_file() {
+            return Err(fault(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")));
+        }
+        let text = fs::read(path).map_err(fault)?;
         Self::parse(&text, path)
     }
 

@@ -108,3 +108,30 @@ fn wait_for(path: &Path) {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_bench_stopped_as_soon_as_it_begins_leaves_a_whole_run_or_none() {
+    let project = Project::new();
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("praxis"))
+        .current_dir(project.path())
+        .env("XDG_CACHE_HOME", project.cache())
+        .args(["bench", "box", "--frames", "100000", "--out", "a", "--size", "64x36", "--skip-aliasing"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    wait_for(&project.file("a"));
+    let pid = rustix::process::Pid::from_child(&child);
+    // An impatient key: only the first press counts.
+    for _ in 0..3 {
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it still runs");
+    }
+    let status = child.wait().expect("it ends");
+    let output = child.wait_with_output().expect("it ended");
+    assert_eq!(status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("praxis: interrupted"), "{}", stderr(&output));
+    let (folder, run) = (project.file("a"), project.file("a/run.json"));
+    assert!(!folder.exists() || run.exists(), "an empty run folder is left");
+    assert!(!run.exists() || !project.run_file("a").complete);
+}

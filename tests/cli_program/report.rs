@@ -113,4 +113,9 @@ fn cli_report_of_what_is_no_run() {
     assert_eq!(line, "scenes is no run folder: it has no run.json; `praxis bench` makes one");
     let line = fault(&project.report(&["runs/none", "--check"]));
     assert!(line.contains("runs/none") && line.contains("No such file"), "{line}");
+    #[cfg(unix)]
+    {
+        let line = fault(&project.report(&["/dev/zero"]));
+        assert!(line.contains("/dev/zero") && line.contains("no regular file"), "{line}");
+    }
 }

@@ -6,6 +6,7 @@ mod reference_cache;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use praxis::frames::{FrameLoop, LoopOutcome};
@@ -21,10 +22,13 @@ use super::{Outcome, places, png, terminal};
 use crate::cli::BenchArgs;
 
 const HARDWARE_FRAMES: (u32, u32) = (100, 1800);
+/// How long the first Ctrl-C has to be obeyed before a second one counts.
+const PATIENCE: Duration = Duration::from_secs(2);
 const SOFTWARE_FRAMES: (u32, u32) = (5, 60);
 
 /// Runs it.
 pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
+    let is_interrupted = interruption()?;
     let session = Session::open(&args.render)?;
     let size_px = session.size_px();
     let (warmup, frames) = if session.gpu.is_software() { SOFTWARE_FRAMES } else { HARDWARE_FRAMES };
@@ -37,6 +41,10 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
     let folder = RunFolder::create(args)?;
     let mut stage = load_for_bench(&session, &args.scene, size_px)?;
     let submit = detect_blocking_submit(&session.gpu.device, &session.gpu.queue)?;
+    anyhow::ensure!(
+        !is_interrupted.load(Ordering::Relaxed),
+        "interrupted before the first frame: nothing was measured"
+    );
     let frame_loop = FrameLoop {
         n_warmup,
         n_frames,
@@ -46,7 +54,6 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         submit_blocks: submit.blocks,
     };
 
-    let is_interrupted = interruption()?;
     let mut log = FrameLog::with_capacity(n_frames as usize);
     let outcome = measure(&session, &mut stage, &frame_loop, &mut log, &is_interrupted)?;
     log.truncate(outcome.n_frames as usize);
@@ -131,12 +138,16 @@ fn measure(
     Ok(outcome)
 }
 
-/// Becomes true at the first Ctrl-C or SIGTERM; the second one ends the program at once.
+/// Becomes true at the first Ctrl-C or SIGTERM. A later one ends the program at once, unless it comes so soon that the first has
+/// had no time to be obeyed: what was measured would be lost to an impatient key.
 fn interruption() -> anyhow::Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     let seen = flag.clone();
+    let mut first: Option<Instant> = None;
     ctrlc::set_handler(move || {
-        if seen.swap(true, Ordering::Relaxed) {
+        seen.store(true, Ordering::Relaxed);
+        if first.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+            eprintln!("praxis: stopped before the run was saved");
             std::process::exit(1);
         }
     })
