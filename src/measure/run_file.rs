@@ -72,6 +72,9 @@ pub struct RunFile {
     /// How it was measured.
     #[serde(default)]
     pub settings: Settings,
+    /// What loading the scene cost, by name, in the unit that the name ends with: measured, so no setting.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub load: BTreeMap<String, u64>,
     /// Every line by name.
     pub lines: BTreeMap<String, RunLine>,
     /// What was counted.
@@ -158,6 +161,7 @@ impl RunFile {
             machine: Machine::default(),
             adapter: Adapter::default(),
             settings: Settings::default(),
+            load: BTreeMap::new(),
             lines: BTreeMap::new(),
             counts: Counts::default(),
             aliasing: None,

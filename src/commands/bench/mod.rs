@@ -169,6 +169,9 @@ fn describe_run(
     run.machine = describe_machine();
     run.adapter = describe_adapter(session, submit);
     run.settings = describe_settings(session, stage, frame_loop);
+    if let Some(stats) = stage.renderer.ray_stats() {
+        run.load.insert("rays.build_ns".into(), stats.build_ns);
+    }
     run.set_bad_timestamps(outcome.bad_timestamps);
     run.warnings.extend(stage.scene.warnings().iter().cloned());
     run.warnings.extend(stage.renderer.warnings().iter().cloned());
@@ -231,8 +234,7 @@ fn describe_settings(session: &Session, stage: &Stage, frame_loop: &FrameLoop) -
             .set("rays.static_triangles", stats.n_static_triangles)
             .set("rays.moving_triangles", stats.n_moving_triangles)
             .set("rays.moving_instances", stats.n_instances)
-            .set("rays.bytes", stats.bytes)
-            .set("rays.build_ns", stats.build_ns);
+            .set("rays.bytes", stats.bytes);
     }
     let counts = stage.renderer.counts();
     settings
