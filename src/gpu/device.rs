@@ -162,17 +162,6 @@ impl Gpu {
         self.device.features().contains(wgpu::Features::EXPERIMENTAL_RAY_QUERY)
     }
 
-    /// Whether `format` can be a target with `sample_count` samples.
-    pub fn can_multisample(&self, format: wgpu::TextureFormat, sample_count: u32) -> bool {
-        let is_lifted = self.device.features().contains(wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES);
-        let features = if is_lifted {
-            self.adapter.get_texture_format_features(format)
-        } else {
-            format.guaranteed_format_features(self.device.features())
-        };
-        features.flags.sample_count_supported(sample_count)
-    }
-
     /// Fails if a buffer of `bytes` cannot be bound as a whole.
     pub fn check_storage_size(&self, what: &'static str, bytes: u64) -> Result<(), GpuError> {
         let limits = self.device.limits();

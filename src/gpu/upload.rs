@@ -17,7 +17,6 @@ const FAILED: u8 = 2;
 /// See the module.
 pub struct UploadRing {
     slots: Vec<Slot>,
-    capacity: u64,
     next: usize,
 }
 
@@ -41,12 +40,7 @@ impl UploadRing {
         let slots = (0..n_in_flight + 1)
             .map(|_| Slot { buffer: factory.mapped_buffer(LABEL, capacity, usage), state: Arc::default() })
             .collect();
-        Self { slots, capacity, next: 0 }
-    }
-
-    /// Bytes a frame may write.
-    pub fn capacity(&self) -> u64 {
-        self.capacity
+        Self { slots, next: 0 }
     }
 
     /// Writes some of the bytes of the frame whose [`Self::write`] follows; `offset` is a multiple of 8, the length of 4.

@@ -52,15 +52,13 @@ pub struct Frame {
     pub n_light_words: u32,
     pub n_moved: u32,
     pub n_translucent: u32,
-    pub n_directional: u32,
+    pub n_ray_instances: u32,
     pub lod_error_px: f32,
     pub smallest_px: f32,
     pub tonemap: u32,
     pub triangle_block_bits: u32,
     pub ray_static_root: u32,
     pub jitter_ndc: [f32; 2],
-    pub n_ray_instances: u32,
-    pub _pad: [u32; 3],
 }
 
 #[repr(C)]
@@ -263,9 +261,14 @@ mod tests {
             n_light_words,
             n_moved,
             n_translucent,
-            n_directional,
+            n_ray_instances,
             lod_error_px,
-            smallest_px, tonemap, triangle_block_bits, ray_static_root, jitter_ndc, n_ray_instances, _pad as "_pad0"; skip "_pad1", "_pad2");
+            smallest_px,
+            tonemap,
+            triangle_block_bits,
+            ray_static_root,
+            jitter_ndc
+        );
         check_twin!(Transform, rows as "row0"; skip "row1", "row2");
         check_twin!(
             MovedTransform, slot, transform as "m00";

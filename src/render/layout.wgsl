@@ -29,7 +29,8 @@ struct Frame {
     n_light_words: u32,
     n_moved: u32,
     n_translucent: u32,
-    n_directional: u32,
+    // Instances in the rays' top level, which begins at node 0.
+    n_ray_instances: u32,
     lod_error_px: f32,
     smallest_px: f32,
     tonemap: u32,
@@ -39,11 +40,6 @@ struct Frame {
     ray_static_root: u32,
     // The shift of the picture by a fraction of a pixel, in clip space after the division.
     jitter_ndc: vec2f,
-    // Instances in the rays' top level, which begins at node 0.
-    n_ray_instances: u32,
-    _pad0: u32,
-    _pad1: u32,
-    _pad2: u32,
 }
 
 // world_from_local, three rows.

@@ -76,7 +76,6 @@ impl Prepared {
             n_light_words: gpu_scene.n_light_words(),
             n_moved: self.moved.len() as u32,
             n_translucent: gpu_scene.counts.n_translucent,
-            n_directional: 0,
             lod_error_px: LOD_ERROR_PX,
             smallest_px: SMALLEST_PX,
             tonemap: tonemap as u32,
@@ -84,7 +83,6 @@ impl Prepared {
             ray_static_root: RAY_NONE,
             jitter_ndc: camera.jitter_ndc.into(),
             n_ray_instances: 0,
-            _pad: [0; 3],
         };
     }
 
