@@ -54,5 +54,5 @@ pub use environment::{Adapter, Build, Cluster, Machine, Settings, machine_key};
 pub use frame_log::{FrameLog, Line, LineId, Unit};
 pub use frames_csv::write_frames_csv;
 pub use quantile::{Summary, quantile};
-pub use run_file::{Counts, MissingLine, RUN_SCHEMA, RunFile, RunFileError, RunLine};
+pub use run_file::{Counts, MissingLine, RUN_SCHEMA, RayTotals, RunFile, RunFileError, RunLine};
 pub use timestamps::{BadTimestamp, BadTimestamps, LONGEST_PASS_NS, validate_pass_times};

@@ -288,7 +288,7 @@ mod tests {
     use super::*;
 
     fn sun(elevation_deg: f32, turbidity: f32) -> Sun {
-        Sun { elevation_deg, azimuth_deg: 180.0, turbidity }
+        Sun { elevation_deg, azimuth_deg: 180.0, turbidity, ..Sun::default() }
     }
 
     #[test]
