@@ -75,6 +75,9 @@ pub struct RenderArgs {
     /// Degrees that the sun is wide: 0 for hard shadows, 0.53 for the real sun's [default: the scene's, mostly 0]
     #[arg(long, value_name = "DEGREES", value_parser = parse_angular_diameter)]
     pub sun_angular_diameter: Option<f32>,
+    /// Variant of the sun pass, for trials
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub sun_variant: Option<String>,
     /// Part of an adapter's name (see `praxis info`)
     #[arg(long, value_name = "NAME")]
     pub adapter: Option<String>,

@@ -11,7 +11,7 @@ use praxis::render::{RayBackend, RayMode, RenderOptions, Renderer, Tonemap};
 use praxis::scene::{LoadOptions, Scene};
 
 use super::png::Rgba;
-use super::{places, terminal};
+use super::{WrongUsage, places, terminal};
 use crate::cli::{RayBackendArg, RaysArg, RenderArgs, TonemapArg, WaitArg};
 
 /// Picture size on hardware.
@@ -77,6 +77,9 @@ impl From<RayBackendArg> for Option<RayBackend> {
 impl Session {
     /// Opens the device.
     pub fn open(args: &RenderArgs) -> anyhow::Result<Self> {
+        if let Some(name) = &args.sun_variant {
+            praxis::render::choose_sun_variant(name).map_err(WrongUsage)?;
+        }
         Ok(Self { gpu: Gpu::open(&gpu_options(args))?, args: args.clone() })
     }
 

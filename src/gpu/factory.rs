@@ -126,6 +126,14 @@ impl Factory {
         })
     }
 
+    /// A shader module without runtime checks, for a trial of what they cost.
+    #[expect(unsafe_code, reason = "the only way to leave the checks out")]
+    pub fn unchecked_shader(&self, label: &str, wgsl: &'static str) -> wgpu::ShaderModule {
+        let desc = wgpu::ShaderModuleDescriptor { label: Some(label), source: wgpu::ShaderSource::Wgsl(wgsl.into()) };
+        // SAFETY: the sun pass indexes by numbers that it was given by trees that were checked when they were built; its loops end with them.
+        unsafe { self.count().create_shader_module_trusted(desc, wgpu::ShaderRuntimeChecks::unchecked()) }
+    }
+
     /// A bottom-level acceleration structure.
     pub fn blas(&self, desc: &wgpu::CreateBlasDescriptor, sizes: wgpu::BlasGeometrySizeDescriptors) -> wgpu::Blas {
         self.count().create_blas(desc, sizes)

@@ -15,6 +15,7 @@ mod prepare;
 mod rays;
 mod shaders;
 mod sky;
+mod sun_trial;
 mod targets;
 mod textures;
 
@@ -30,6 +31,7 @@ pub use count_rays::RayCounts;
 pub use encode::PASSES;
 pub use gpu_scene::SceneCounts;
 pub use rays::{RayBackend, RayMode, RayStats};
+pub use sun_trial::{SUN_VARIANTS, choose_sun_variant};
 pub use targets::PICTURE_FORMAT;
 
 /// How radiance becomes what a display can show.

@@ -34,7 +34,13 @@ pub fn translucent(rays: Option<RayBackend>) -> &'static str {
     }
     match rays {
         Some(RayBackend::Bvh) => {
-            joined!("enable wgpu_binding_array;\n", "rays/mask_textured.wgsl", "rays/bvh.wgsl", "rays/sun_disc.wgsl", "sun_direct.wgsl")
+            joined!(
+                "enable wgpu_binding_array;\n",
+                "rays/mask_textured.wgsl",
+                "rays/bvh.wgsl",
+                "rays/sun_disc.wgsl",
+                "sun_direct.wgsl"
+            )
         }
         Some(RayBackend::Query) => joined!(
             "enable wgpu_ray_query;\nenable wgpu_binding_array;\n",

@@ -187,7 +187,8 @@ impl<'a> Report<'a> {
 fn rays_note(rays: &RayTotals) -> String {
     let n_frames = rays.n_frames.max(1) as f64;
     let thousands = |n: u64| format!("{:.0} thousand", n as f64 / n_frames / 1e3);
-    let rate = rays.rays_per_second().map_or_else(String::new, |rate| format!("; {:.1} million rays a second", rate / 1e6));
+    let rate =
+        rays.rays_per_second().map_or_else(String::new, |rate| format!("; {:.1} million rays a second", rate / 1e6));
     format!(
         "rays of a frame: {} from surfaces, {} at {:.1}% of the pixels for the edges of shadows{rate} ({} counted)",
         thousands(rays.n_surface_rays),

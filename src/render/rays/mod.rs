@@ -118,7 +118,7 @@ pub struct Rays {
 }
 
 enum Structures {
-    Bvh(BvhStructures),
+    Bvh(Box<BvhStructures>),
     Query(QueryStructures),
 }
 
@@ -155,7 +155,9 @@ impl Rays {
         let sun_space = SunSpace::new(sun.direction());
         let bodies = RigidBodies::of(casters, hierarchy);
         let structures = match backend {
-            RayBackend::Bvh => Structures::Bvh(BvhStructures::new(gpu, casters, &bodies, hierarchy, &sun_space)?),
+            RayBackend::Bvh => {
+                Structures::Bvh(Box::new(BvhStructures::new(gpu, casters, &bodies, hierarchy, &sun_space)?))
+            }
             RayBackend::Query => Structures::Query(QueryStructures::new(gpu, casters, &bodies, hierarchy)?),
         };
         gpu.queue.submit([]);
@@ -212,7 +214,9 @@ impl Rays {
     /// Pipeline constants of the shaders that trace towards the sun.
     pub fn constants(&self) -> &'static [(&'static str, f64)] {
         match self.backend {
-            RayBackend::Bvh if self.sun_radius == 0.0 => &[("RAYS_ARE_PARALLEL", 1.0)],
+            RayBackend::Bvh if self.sun_radius == 0.0 && !super::sun_trial::is_chosen("any_direction") => {
+                &[("RAYS_ARE_PARALLEL", 1.0)]
+            }
             RayBackend::Bvh | RayBackend::Query => &[],
         }
     }

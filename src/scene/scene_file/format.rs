@@ -70,7 +70,10 @@ impl TryFrom<SunFields> for SunFile {
             return Err(format!("the sun's turbidity is {}; it must be within 1 to 10", turbidity.0));
         }
         if !(0.0..=90.0).contains(&angular_diameter_deg.0) {
-            return Err(format!("the sun's angular_diameter_deg is {}; it must be within 0 to 90", angular_diameter_deg.0));
+            return Err(format!(
+                "the sun's angular_diameter_deg is {}; it must be within 0 to 90",
+                angular_diameter_deg.0
+            ));
         }
         Ok(Self(Sun {
             elevation_deg: elevation_deg.0,

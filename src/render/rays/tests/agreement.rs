@@ -141,8 +141,9 @@ fn a_single_triangle_and_nothing_at_all_can_be_traced() {
         let mut tracer = Tracer::new(&mut scene);
         assert_eq!(tracer.trace(&scene, &[down(0.2), down(3.0)]), [true, false], "{motion}");
         tracer.casters.list.clear();
-        tracer.rays = Rays::new(&tracer.gpu, &tracer.casters, scene.hierarchy(), &scene.sun(), RayMode::Hard, RayBackend::Bvh)
-            .expect("nothing fits");
+        tracer.rays =
+            Rays::new(&tracer.gpu, &tracer.casters, scene.hierarchy(), &scene.sun(), RayMode::Hard, RayBackend::Bvh)
+                .expect("nothing fits");
         assert_eq!(tracer.trace(&scene, &[down(0.2)]), [false]);
     }
 }
@@ -154,7 +155,12 @@ fn rays_agree_with_brute_force_whatever_the_suns_direction() {
     folder.add_sphere("ball", 8);
     folder.add_box("box", Vec3::new(-2.0, -1.5, -0.2), Vec3::new(2.0, -1.2, 1.4));
     let still = "Still(position: (0, 0, 30), target: (0, 0, 0), fov_y_deg: 50)";
-    for sun in ["(elevation_deg: 90)", "(elevation_deg: 89.9999)", "(elevation_deg: 0.5, azimuth_deg: 0)", "(elevation_deg: 45, azimuth_deg: 90)"] {
+    for sun in [
+        "(elevation_deg: 90)",
+        "(elevation_deg: 89.9999)",
+        "(elevation_deg: 0.5, azimuth_deg: 0)",
+        "(elevation_deg: 45, azimuth_deg: 90)",
+    ] {
         let nodes = "(name: \"ball\", model: \"ball\"), (name: \"box\", model: \"box\", motion: Spin(axis: (0, 1, 0), rpm: 90))";
         let mut scene = folder.scene(sun, still, &["ball", "box"], nodes);
         scene.update(7);

@@ -22,17 +22,10 @@ fn boxes_in_motion(n: usize, random: &mut Random) -> (TopLevel, Hierarchy) {
     let bounds = crate::scene::assets::Aabb { min: Vec3::splat(-0.5), max: Vec3::splat(0.5) };
     // The root tells them apart.
     let trees = (0..n as u32).map(|root| Some(bottom::ShapeTree { root, bounds })).collect();
-    let bottom = BottomLevels {
-        nodes: vec![],
-        triangles: vec![],
-        n_static_triangles: 0,
-        static_root: None,
-        shape_trees: trees,
-    };
-    let bodies = RigidBodies {
-        shapes: vec![],
-        bodies: (0..n as u32).map(|i| Body { slot: i, shape_idx: i }).collect(),
-    };
+    let bottom =
+        BottomLevels { nodes: vec![], triangles: vec![], n_static_triangles: 0, static_root: None, shape_trees: trees };
+    let bodies =
+        RigidBodies { shapes: vec![], bodies: (0..n as u32).map(|i| Body { slot: i, shape_idx: i }).collect() };
     (TopLevel::new(&bodies, &bottom, &hierarchy, &SunSpace::new(Vec3::Y)), hierarchy)
 }
 
@@ -101,14 +94,14 @@ fn time_of_building_the_top_level() {
     const N_ROUNDS: usize = 50;
     for n in [100usize, 600, 1000, 2200, 4000] {
         let (mut top, mut hierarchy) = boxes_in_motion(n, &mut Random(n as u64));
-        let mut times = [[std::time::Duration::ZERO; N_ROUNDS]; 5];
+        let mut times: [Vec<std::time::Duration>; 5] = Default::default();
         let mut costs = [0.0; 2];
         let (mut nodes, mut places, mut todo, mut node_boxes) = (vec![], vec![], vec![], vec![]);
-        for round in 0..N_ROUNDS {
+        for _ in 0..N_ROUNDS {
             let mut time = |which: usize, build: &mut dyn FnMut()| {
                 let started = Instant::now();
                 build();
-                times[which][round] = started.elapsed();
+                times[which].push(started.elapsed());
             };
             move_all(&mut hierarchy, |at| at + Vec3::new(0.01, 0.0, 0.0));
             time(0, &mut || _ = top.update(&hierarchy));
@@ -158,6 +151,13 @@ fn time_of_building_the_top_level() {
 
 /// Of a box's middle in a cube of 128 m, 10 bits for each axis.
 fn morton_code(one: &Bounds) -> u32 {
-    let cell = ((0.5 * (one.min + one.max) + 64.0) * 8.0).clamp(glam::Vec3A::ZERO, glam::Vec3A::splat(1023.0)).as_uvec3();
-    (0..10).map(|bit| (cell.x >> bit & 1) << (3 * bit) | (cell.y >> bit & 1) << (3 * bit + 1) | (cell.z >> bit & 1) << (3 * bit + 2)).sum()
+    let cell =
+        ((0.5 * (one.min + one.max) + 64.0) * 8.0).clamp(glam::Vec3A::ZERO, glam::Vec3A::splat(1023.0)).as_uvec3();
+    (0..10)
+        .map(|bit| {
+            (cell.x >> bit & 1) << (3 * bit)
+                | (cell.y >> bit & 1) << (3 * bit + 1)
+                | (cell.z >> bit & 1) << (3 * bit + 2)
+        })
+        .sum()
 }
