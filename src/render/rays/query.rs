@@ -38,7 +38,10 @@ impl QueryStructures {
     /// # Errors
     /// One line on what exceeds the adapter's limits.
     pub fn new(gpu: &Gpu, casters: &Casters, bodies: &RigidBodies, hierarchy: &Hierarchy) -> Result<Self, String> {
-        let (mut triangles, mut parts) = cut_into_chunks(casters, MOST_IN_CHUNK.min(most_triangles(gpu)));
+        let (mut triangles, mut parts) = cut_into_chunks(
+            casters,
+            crate::render::sun_trial::most_in_chunk().unwrap_or(MOST_IN_CHUNK).min(most_triangles(gpu)),
+        );
         let (n_static_triangles, n_chunks) = (triangles.len(), parts.len());
         for shape in &bodies.shapes {
             let first = triangles.len();

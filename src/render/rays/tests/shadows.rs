@@ -96,6 +96,9 @@ fn a_thin_walls_shadow_is_whole_and_ends_where_it_must() {
 /// The triangles of a coarse mesh that stands for a curved surface must not shade each other where the surface does not.
 #[test]
 fn a_coarse_smooth_mesh_is_shaded_like_a_fine_one() {
+    if let Ok(name) = std::env::var("TRIAL") {
+        crate::render::choose_sun_variant(&name).unwrap();
+    }
     let folder = SceneFolder::new();
     folder.add_hourglass("coarse", 10, 14);
     folder.add_hourglass("fine", 120, 160);
