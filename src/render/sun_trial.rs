@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 /// Names, and what each changes.
-pub const SUN_VARIANTS: [(&str, &str); 13] = [
+pub const SUN_VARIANTS: [(&str, &str); 10] = [
     ("default", "nothing"),
     ("tile_8x8", "workgroups of 64 pixels"),
     ("tile_16x16", "workgroups of 256 pixels"),
@@ -14,9 +14,6 @@ pub const SUN_VARIANTS: [(&str, &str); 13] = [
     ("flat_0", "the static tree built for rays in any direction"),
     ("flat_8", "the static tree built for rays along z alone"),
     ("no_rise", "rays that start on flat triangles"),
-    ("chunk_1k", "backend query: chunks of 1,024 triangles, not 16,384"),
-    ("chunk_4k", "backend query: chunks of 4,096 triangles"),
-    ("chunk_64k", "backend query: chunks of 65,536 triangles"),
     ("thorough", "a slower build of trees: wider search, more reinsertion"),
 ];
 
@@ -59,15 +56,6 @@ pub(super) fn flattening() -> Option<u8> {
     match CHOSEN.get() {
         Some(&"flat_0") => Some(0),
         Some(&"flat_8") => Some(8),
-        _ => None,
-    }
-}
-
-pub(super) fn most_in_chunk() -> Option<usize> {
-    match CHOSEN.get() {
-        Some(&"chunk_1k") => Some(1024),
-        Some(&"chunk_4k") => Some(4096),
-        Some(&"chunk_64k") => Some(65_536),
         _ => None,
     }
 }

@@ -15,8 +15,9 @@ use crate::scene::Hierarchy;
 
 /// Of the structures; the driver's memory is counted by it.
 pub const LABEL: &str = "praxis::render::rays::query";
-/// Triangles of what stands still that share a bottom level, at most.
-const MOST_IN_CHUNK: usize = 16_384;
+/// Triangles of what stands still that share a bottom level, at most: a driver that sorts them by place on a grid of its own has a finer one
+/// for a smaller box (docs/decisions/0006). Fewer would make the top level, which costs CPU time, larger than what moves does.
+const MOST_IN_CHUNK: usize = 4096;
 
 /// See the module.
 pub struct QueryStructures {
@@ -38,10 +39,7 @@ impl QueryStructures {
     /// # Errors
     /// One line on what exceeds the adapter's limits.
     pub fn new(gpu: &Gpu, casters: &Casters, bodies: &RigidBodies, hierarchy: &Hierarchy) -> Result<Self, String> {
-        let (mut triangles, mut parts) = cut_into_chunks(
-            casters,
-            crate::render::sun_trial::most_in_chunk().unwrap_or(MOST_IN_CHUNK).min(most_triangles(gpu)),
-        );
+        let (mut triangles, mut parts) = cut_into_chunks(casters, MOST_IN_CHUNK.min(most_triangles(gpu)));
         let (n_static_triangles, n_chunks) = (triangles.len(), parts.len());
         for shape in &bodies.shapes {
             let first = triangles.len();

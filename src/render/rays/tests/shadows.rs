@@ -96,9 +96,6 @@ fn a_thin_walls_shadow_is_whole_and_ends_where_it_must() {
 /// The triangles of a coarse mesh that stands for a curved surface must not shade each other where the surface does not.
 #[test]
 fn a_coarse_smooth_mesh_is_shaded_like_a_fine_one() {
-    if let Ok(name) = std::env::var("TRIAL") {
-        crate::render::choose_sun_variant(&name).unwrap();
-    }
     let folder = SceneFolder::new();
     folder.add_hourglass("coarse", 10, 14);
     folder.add_hourglass("fine", 120, 160);
@@ -118,8 +115,10 @@ fn a_coarse_smooth_mesh_is_shaded_like_a_fine_one() {
             "× {scale} at {away} m: {n_lit} lit and {n_dark} dark in both, {n_streaks} and {n_leaks} in the coarse one alone"
         );
         println!("{what}");
-        assert!(n_lit > 1000 && n_dark > 100, "{what}: a poor test");
-        assert!(n_streaks * 50 < n_lit && n_leaks * 50 < n_lit, "{what}");
+        // Ten kilometres away what rounding makes of positions lifts rays over all that there is to be seen.
+        assert!(n_lit > 1000 && (n_dark > 100 || away > 1000.0 * scale), "{what}: a poor test");
+        // From the flat triangles there would be 44 streaks.
+        assert!(n_streaks * 100 < n_lit && n_leaks * 50 < n_lit, "{what}");
     }
 }
 
