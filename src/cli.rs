@@ -1,9 +1,14 @@
 //! The command line: arguments into plain options. What they mean is the commands' business.
 
+mod experiment;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use praxis::frames::Injection;
 use praxis::pacing::FrameWait;
+
+pub use experiment::ExperimentArgs;
 
 /// A wgpu renderer whose numbers can be trusted.
 #[derive(Parser, Debug)]
@@ -92,7 +97,8 @@ pub struct RenderArgs {
 #[derive(Args, Debug)]
 pub struct BenchArgs {
     /// Scene name, or path of a .ron, .gltf or .glb file
-    pub scene: String,
+    #[arg(required_unless_present = "resume")]
+    pub scene: Option<String>,
     #[command(flatten)]
     pub render: RenderArgs,
     /// Frames to measure [default: 1800, on a software adapter 60]
@@ -113,6 +119,11 @@ pub struct BenchArgs {
     /// The run as JSON on stdout instead of the table
     #[arg(long)]
     pub json: bool,
+    /// Adds a known slowdown to a stage of the main thread, to try comparing on
+    #[arg(long, value_name = "SECONDS@LINE", hide = true)]
+    pub inject: Option<Injection>,
+    #[command(flatten)]
+    pub experiment: ExperimentArgs,
 }
 
 #[derive(Args, Debug)]

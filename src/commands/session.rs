@@ -158,6 +158,7 @@ impl Stage {
             wait: FrameWait::Block,
             n_frames_in_flight: 1,
             submit_blocks: false,
+            injection: None,
         };
         self.draw(gpu, &options, &mut FrameLog::default(), &mut |_| true)?;
         self.picture(gpu)

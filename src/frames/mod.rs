@@ -4,17 +4,19 @@
 //! encode → submit. No wall clock moves the scene: motion is a function of the frame index.
 
 pub mod aliasing;
+mod inject;
 mod recorder;
 pub mod window;
 
 use std::time::Instant;
 
 use crate::gpu::{Gpu, GpuError};
-use crate::measure::{BadTimestamps, FrameLog};
-use crate::pacing::{ClockChain, DeviceWaiter, FrameWait, InFlightRing, WaitError, current_core};
+use crate::measure::{BadTimestamps, FrameLog, ThreadCounts};
+use crate::pacing::{ClockChain, DeviceWaiter, FrameWait, InFlightRing, ThreadCounters, WaitError, current_core};
 use crate::render::Renderer;
 use crate::scene::Scene;
 
+pub use inject::{Injection, UnknownInjection};
 use recorder::{Recorder, Stage};
 
 /// How many frames to draw and how to wait for them.
@@ -33,6 +35,8 @@ pub struct FrameLoop {
     /// Whether the adapter's submit blocks until the submission before it is done: then the newest submission is waited for
     /// just before, so that the wait is booked as one.
     pub submit_blocks: bool,
+    /// A known slowdown of one stage, to try comparing on.
+    pub injection: Option<Injection>,
 }
 
 /// What became of the loop.
@@ -44,6 +48,10 @@ pub struct LoopOutcome {
     pub is_interrupted: bool,
     /// Timestamps that can't be times.
     pub bad_timestamps: BadTimestamps,
+    /// What the processor counted of this thread over the recorded frames, waits and clock chain included.
+    pub thread_counts: Option<ThreadCounts>,
+    /// Which counts are missing, and why.
+    pub counts_missing: Option<String>,
 }
 
 /// Why a frame could not be drawn.
@@ -85,11 +93,16 @@ pub fn render_frames(
     let mut waiter = DeviceWaiter::new(&gpu.device, options.wait);
     let mut ring = InFlightRing::new(options.n_frames_in_flight);
     let mut chain = ClockChain::new();
-    let mut outcome = LoopOutcome::default();
+    let mut counters = ThreadCounters::open();
+    let mut outcome = LoopOutcome { counts_missing: counters.missing().map(str::to_owned), ..LoopOutcome::default() };
     let n_all = options.n_warmup + options.n_frames;
+    let slow_down = |stage| options.injection.iter().for_each(|injection| injection.slow_down(stage));
     for n_done in 0..n_all {
         let is_recorded = n_done >= options.n_warmup;
         let frame_idx = if is_recorded { options.first_frame + n_done - options.n_warmup } else { n_done };
+        if n_done == options.n_warmup {
+            counters.start();
+        }
         let frame_started = Instant::now();
         let slot = ring.wait_for_slot(&mut waiter)?;
         if is_recorded {
@@ -102,6 +115,7 @@ pub fn render_frames(
         }
         recorder.start();
         scene.update(frame_idx);
+        slow_down(Stage::Update);
         recorder.end(Stage::Update);
         if is_recorded {
             recorder.systems(scene);
@@ -110,6 +124,7 @@ pub fn render_frames(
 
         recorder.start();
         renderer.prepare_frame(scene, frame_idx);
+        slow_down(Stage::PrepareFrame);
         recorder.end(Stage::PrepareFrame);
 
         recorder.start();
@@ -118,6 +133,7 @@ pub fn render_frames(
             .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("praxis::frames::render_frames") });
         renderer.encode(&mut encoder)?;
         let commands = encoder.finish();
+        slow_down(Stage::Encode);
         recorder.end(Stage::Encode);
         recorder.top_level(renderer);
 
@@ -127,6 +143,7 @@ pub fn render_frames(
         recorder.start();
         let submission = gpu.queue.submit([commands]);
         renderer.submitted();
+        slow_down(Stage::Submit);
         recorder.end(Stage::Submit);
         gpu.check_errors()?;
         if ring.push(submission).is_err() {
@@ -142,6 +159,7 @@ pub fn render_frames(
             break;
         }
     }
+    outcome.thread_counts = counters.read();
     ring.drain(&mut waiter)?;
     for finished in ring.take_finished() {
         recorder.read_timestamps(renderer, finished, options.n_warmup)?;

@@ -8,7 +8,7 @@ use crate::render::{PASSES, Renderer};
 use crate::scene::Scene;
 
 /// A stage that is timed from [`Recorder::start`] to [`Recorder::end`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     Update,
     PrepareFrame,

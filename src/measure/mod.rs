@@ -23,6 +23,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! [`experiment`] compares two programs, or two settings, by interleaved runs, on the [`statistics`] beside it.
+//!
 //! [`picture`] compares pictures with their goldens: a benchmark that drew the wrong picture measured the wrong work.
 //!
 //! [`aliasing`] compares pictures with supersampled references, and measures how they flicker.
@@ -37,6 +39,7 @@ mod baseline;
 mod budget;
 mod compare;
 mod environment;
+pub mod experiment;
 mod frame_log;
 mod frames_csv;
 mod json_layout;
@@ -44,6 +47,7 @@ pub mod names;
 pub mod picture;
 mod quantile;
 mod run_file;
+pub mod statistics;
 mod timestamps;
 
 pub use atomic_write::{WriteError, write_atomically};
@@ -54,5 +58,5 @@ pub use environment::{Adapter, Build, Cluster, Machine, Settings, machine_key};
 pub use frame_log::{FrameLog, Line, LineId, Unit};
 pub use frames_csv::write_frames_csv;
 pub use quantile::{Summary, quantile};
-pub use run_file::{Counts, MissingLine, RUN_SCHEMA, RunFile, RunFileError, RunLine};
+pub use run_file::{Counts, MissingLine, RUN_SCHEMA, RunFile, RunFileError, RunLine, ThreadCounts};
 pub use timestamps::{BadTimestamp, BadTimestamps, LONGEST_PASS_NS, validate_pass_times};

@@ -43,6 +43,21 @@ pub struct Counts {
     pub timestamps_bad: u64,
     /// The same by fault.
     pub timestamp_faults: BadTimestamps,
+    /// What the processor counted of the main thread over the measured frames; `None` where it can't be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub main_thread: Option<ThreadCounts>,
+}
+
+/// What the processor counted of one thread. The kernel's work for it is not in cycles and instructions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ThreadCounts {
+    /// Core cycles.
+    pub cycles: Option<u64>,
+    /// Instructions that were retired.
+    pub instructions: Option<u64>,
+    /// Time on a core, in ns.
+    pub task_clock_ns: Option<u64>,
 }
 
 /// A run: `run.json`, and as a Baseline `baselines/<machine>/<scene>.json`.

@@ -44,6 +44,7 @@ mod clock_chain;
 mod core_id;
 mod machine;
 mod ring;
+mod thread_counters;
 mod wait;
 
 pub use blocking_submit::{BlockingSubmit, DetectError, detect_blocking_submit};
@@ -51,6 +52,7 @@ pub use clock_chain::ClockChain;
 pub use core_id::current_core;
 pub use machine::describe_machine;
 pub use ring::{FrameSlot, InFlightRing, RingFull, SubmissionWaiter};
+pub use thread_counters::ThreadCounters;
 pub use wait::{DeviceWaiter, FrameWait, UnknownFrameWait, WaitError, WaitFault};
 
 use std::time::Instant;

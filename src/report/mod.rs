@@ -3,9 +3,11 @@
 //! Everything here is a function of the run, its Baseline and the Budgets; nothing is measured and nothing printed.
 
 mod aliasing;
+mod experiment;
 mod format;
 mod table;
 
+pub use experiment::{ExperimentReport, spread_table};
 pub use format::format_value;
 
 use serde_json::{Value, json};

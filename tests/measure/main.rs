@@ -2,6 +2,8 @@
 
 mod baseline;
 mod compare;
+mod experiment;
 mod log;
 mod picture;
 mod run_file;
+mod statistics;

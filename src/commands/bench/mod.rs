@@ -1,6 +1,8 @@
 //! `praxis bench`: draws a scene's fixed frames and writes what they cost into a run folder.
 
 mod aliasing;
+mod experiment;
+mod folder;
 mod reference_cache;
 
 use std::path::{Path, PathBuf};
@@ -17,6 +19,8 @@ use praxis::measure::{
 use praxis::pacing::{BlockingSubmit, FrameWait, describe_machine, detect_blocking_submit};
 use praxis::report::Report;
 
+use folder::RunFolder;
+
 use super::session::{Session, Stage};
 use super::{Outcome, places, png, terminal};
 use crate::cli::BenchArgs;
@@ -28,6 +32,10 @@ const SOFTWARE_FRAMES: (u32, u32) = (5, 60);
 
 /// Runs it.
 pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
+    if args.experiment.is_comparing() {
+        return experiment::run(args);
+    }
+    let scene = args.scene.as_deref().unwrap_or_default();
     let is_interrupted = interruption()?;
     let session = Session::open(&args.render)?;
     let size_px = session.size_px();
@@ -38,8 +46,8 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         size_px[0], size_px[1]
     ));
     // The folder first: an hour's run that can't be saved would be lost.
-    let folder = RunFolder::create(args)?;
-    let mut stage = load_for_bench(&session, &args.scene, size_px)?;
+    let folder = RunFolder::create(args.out.as_deref(), scene)?;
+    let mut stage = load_for_bench(&session, scene, size_px)?;
     let submit = detect_blocking_submit(&session.gpu.device, &session.gpu.queue)?;
     anyhow::ensure!(
         !is_interrupted.load(Ordering::Relaxed),
@@ -52,6 +60,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         wait: session.wait(FrameWait::for_benchmark(session.gpu.info.device_type)),
         n_frames_in_flight: args.render.frames_in_flight as usize,
         submit_blocks: submit.blocks,
+        injection: args.inject,
     };
 
     let mut log = FrameLog::with_capacity(n_frames as usize);
@@ -173,6 +182,8 @@ fn describe_run(
         run.load.insert("rays.build_ns".into(), stats.build_ns);
     }
     run.set_bad_timestamps(outcome.bad_timestamps);
+    run.counts.main_thread = outcome.thread_counts;
+    run.warnings.extend(outcome.counts_missing.iter().cloned());
     run.warnings.extend(stage.scene.warnings().iter().cloned());
     run.warnings.extend(stage.renderer.warnings().iter().cloned());
     if !session.gpu.has_timestamps() {
@@ -229,6 +240,9 @@ fn describe_settings(session: &Session, stage: &Stage, frame_loop: &FrameLoop) -
     settings
         .set("rays", stage.renderer.ray_mode().name())
         .set("ray_backend", stage.renderer.ray_backend().map(|backend| backend.name().to_owned()));
+    if let Some(injection) = frame_loop.injection {
+        settings.set("inject", injection.to_string());
+    }
     if let Some(stats) = stage.renderer.ray_stats() {
         settings
             .set("rays.static_triangles", stats.n_static_triangles)
@@ -243,54 +257,6 @@ fn describe_settings(session: &Session, stage: &Stage, frame_loop: &FrameLoop) -
         .set("scene.lights", counts.n_lights)
         .set("scene.transforms", counts.n_transforms);
     settings
-}
-
-/// Where a run is written.
-struct RunFolder {
-    path: PathBuf,
-    is_new: bool,
-}
-
-/// A run that comes to nothing leaves nothing.
-impl Drop for RunFolder {
-    fn drop(&mut self) {
-        if self.is_new {
-            // Fails, as it should, where the folder holds a run.
-            let _ = std::fs::remove_dir(&self.path);
-        }
-    }
-}
-
-impl RunFolder {
-    fn create(args: &BenchArgs) -> anyhow::Result<Self> {
-        let path = args.out.clone().unwrap_or_else(|| places::runs().join(default_name(&args.scene)));
-        let is_new = !path.exists();
-        std::fs::create_dir_all(&path)
-            .with_context(|| format!("could not make the run folder {} (choose another with --out)", path.display()))?;
-        // Making a folder that exists succeeds in one that can't be written to.
-        tempfile::tempfile_in(&path).with_context(|| {
-            format!("could not write into the run folder {} (choose another with --out)", path.display())
-        })?;
-        Ok(Self { path, is_new })
-    }
-
-    fn write(&self, run: &RunFile, log: &FrameLog, picture: &png::Rgba) -> anyhow::Result<()> {
-        png::write(&self.path.join("final.png"), picture)?;
-        write_atomically(&self.path.join("frames.csv"), |file| write_frames_csv(log, file))?;
-        // Last: where there is a run.json, the folder is whole.
-        self.write_run(run)
-    }
-
-    fn write_run(&self, run: &RunFile) -> anyhow::Result<()> {
-        Ok(run.write(&self.path.join("run.json"))?)
-    }
-}
-
-/// `SCENE-YYYY-MM-DDTHH-MM-SSZ`.
-fn default_name(scene: &str) -> String {
-    let stem = Path::new(scene).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let now = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
-    format!("{stem}-{}", now.replace(':', "-"))
 }
 
 fn print_report(args: &BenchArgs, run: &RunFile) -> anyhow::Result<()> {
