@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use praxis::measure::experiment::{
-    Experiment, LineResult, MachineSpread, Pair, RunStatistics, Scale, Verdict, detectable,
+    Experiment, GATED_LINES, LineResult, MachineSpread, Pair, Plan, RunStatistics, Scale, Verdict, detectable,
 };
 use praxis::measure::{names, statistics};
 
@@ -54,7 +54,7 @@ fn experiments(folder: &Path) -> Result<Vec<Experiment>, Box<dyn Error>> {
 fn slowdown(same: &[Experiment]) -> Result<(f64, f64), Box<dyn Error>> {
     let first = same.first().ok_or("no finished experiment")?;
     let spread = MachineSpread::of(&first.scene, same).ok_or("no pair counts")?;
-    let mut plan = first.plan.clone();
+    let mut plan = Plan::new(WITHIN_PAIRS, 0, &GATED_LINES);
     plan.use_spread(&spread);
     let halves = || same.iter().flat_map(|experiment| &experiment.pairs).filter_map(Pair::halves);
     let median = |run: &RunStatistics| run.lines.get(LINE).map(|line| line.median);

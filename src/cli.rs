@@ -122,6 +122,9 @@ pub struct BenchArgs {
     /// Adds a known slowdown to a stage of the main thread, to try comparing on
     #[arg(long, value_name = "SECONDS@LINE", hide = true)]
     pub inject: Option<Injection>,
+    /// Whether submit blocks on the adapter, instead of finding out: so that all runs of a comparison wait alike
+    #[arg(long, value_name = "true|false", hide = true)]
+    pub submit_blocks: Option<bool>,
     #[command(flatten)]
     pub experiment: ExperimentArgs,
 }

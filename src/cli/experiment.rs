@@ -26,8 +26,8 @@ pub struct ExperimentArgs {
     /// Seeds the order of the runs [default: drawn]
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Go on with the interrupted comparison in this folder
-    #[arg(long, value_name = "DIR", exclusive = true)]
+    /// Go on with the interrupted comparison in this folder, or show a finished one again
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["scene", "out", "vs", "ab", "self_test", "pairs", "margin", "seed"])]
     pub resume: Option<PathBuf>,
 }
 

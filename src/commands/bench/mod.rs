@@ -5,24 +5,20 @@ mod experiment;
 mod folder;
 mod reference_cache;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use praxis::frames::{FrameLoop, LoopOutcome};
-use praxis::measure::{
-    Adapter, Budget, Build, FrameLog, RunFile, Settings, read_baseline, record_baseline, write_atomically,
-    write_frames_csv,
-};
-use praxis::pacing::{BlockingSubmit, FrameWait, describe_machine, detect_blocking_submit};
+use praxis::measure::{Adapter, Budget, Build, FrameLog, RunFile, Settings, read_baseline, record_baseline};
+use praxis::pacing::{FrameWait, describe_machine, detect_blocking_submit};
 use praxis::report::Report;
 
 use folder::RunFolder;
 
 use super::session::{Session, Stage};
-use super::{Outcome, places, png, terminal};
+use super::{Outcome, places, terminal};
 use crate::cli::BenchArgs;
 
 const HARDWARE_FRAMES: (u32, u32) = (100, 1800);
@@ -48,7 +44,10 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
     // The folder first: an hour's run that can't be saved would be lost.
     let folder = RunFolder::create(args.out.as_deref(), scene)?;
     let mut stage = load_for_bench(&session, scene, size_px)?;
-    let submit = detect_blocking_submit(&session.gpu.device, &session.gpu.queue)?;
+    let submit_blocks = match args.submit_blocks {
+        Some(blocks) => blocks,
+        None => detect_blocking_submit(&session.gpu.device, &session.gpu.queue)?.blocks,
+    };
     anyhow::ensure!(
         !is_interrupted.load(Ordering::Relaxed),
         "interrupted before the first frame: nothing was measured"
@@ -59,7 +58,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         first_frame: 0,
         wait: session.wait(FrameWait::for_benchmark(session.gpu.info.device_type)),
         n_frames_in_flight: args.render.frames_in_flight as usize,
-        submit_blocks: submit.blocks,
+        submit_blocks,
         injection: args.inject,
     };
 
@@ -67,7 +66,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
     let outcome = measure(&session, &mut stage, &frame_loop, &mut log, &is_interrupted)?;
     log.truncate(outcome.n_frames as usize);
 
-    let mut run = describe_run(&session, &stage, &frame_loop, &submit, &log, &outcome);
+    let mut run = describe_run(&session, &stage, &frame_loop, &log, &outcome);
     if outcome.is_interrupted && !args.skip_aliasing {
         run.warnings.push("aliasing is missing: interrupted".into());
     }
@@ -168,7 +167,6 @@ fn describe_run(
     session: &Session,
     stage: &Stage,
     frame_loop: &FrameLoop,
-    submit: &BlockingSubmit,
     log: &FrameLog,
     outcome: &LoopOutcome,
 ) -> RunFile {
@@ -176,7 +174,7 @@ fn describe_run(
     run.complete = !outcome.is_interrupted;
     run.build = describe_build();
     run.machine = describe_machine();
-    run.adapter = describe_adapter(session, submit);
+    run.adapter = describe_adapter(session, frame_loop);
     run.settings = describe_settings(session, stage, frame_loop);
     if let Some(stats) = stage.renderer.ray_stats() {
         run.load.insert("rays.build_ns".into(), stats.build_ns);
@@ -206,7 +204,7 @@ fn describe_build() -> Build {
     }
 }
 
-fn describe_adapter(session: &Session, submit: &BlockingSubmit) -> Adapter {
+fn describe_adapter(session: &Session, frame_loop: &FrameLoop) -> Adapter {
     let info = &session.gpu.info;
     Adapter {
         name: info.name.clone(),
@@ -217,7 +215,7 @@ fn describe_adapter(session: &Session, submit: &BlockingSubmit) -> Adapter {
         vendor: info.vendor,
         device: info.device,
         timestamp_period_ns: session.gpu.has_timestamps().then(|| session.gpu.queue.get_timestamp_period()),
-        submit_blocks: Some(submit.blocks),
+        submit_blocks: Some(frame_loop.submit_blocks),
     }
 }
 

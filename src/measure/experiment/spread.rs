@@ -198,6 +198,7 @@ impl Plan {
         let wider = spread.lines.iter().filter(|(_, line)| line.spread > self.margin);
         self.margins = wider.map(|(name, line)| (name.clone(), line.spread)).collect();
         self.chain_gate = spread.chain_gate;
-        self.spread_from = Some(format!("a self-test of {} experiments", spread.n_experiments));
+        let plural = if spread.n_experiments == 1 { "" } else { "s" };
+        self.spread_from = Some(format!("a self-test of {} experiment{plural}", spread.n_experiments));
     }
 }

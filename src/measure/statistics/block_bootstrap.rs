@@ -16,8 +16,8 @@ pub struct BlockLength {
 /// (2009, Econometric Reviews 28, 372).
 ///
 /// The length is (2Ĝ²/D̂)^⅓·n^⅓, with Ĝ = Σ λ(k/M)|k|R̂(k) and D̂ = 2ĝ² (stationary) or 4/3 ĝ² (circular), ĝ = Σ λ(k/M)R̂(k), over
-/// −M ≤ k ≤ M, R̂ being the autocovariance and λ the flat-top window. M is twice the lag after which K = max(5, log₁₀ n) autocorrelations in a
-/// row are below 2·√(log₁₀ n / n); at most √n + K. The length is at least 1 and at most min(3√n, n/3), both rounded up.
+/// −M ≤ k ≤ M, R̂ being the autocovariance and λ the flat-top window. M is twice the first lag of K = max(5, log₁₀ n) in a row whose
+/// autocorrelations are below 2·√(log₁₀ n / n); at most √n + K. The length is at least 1 and at most min(3√n, n/3), both rounded up.
 pub fn block_length(series: &[f64]) -> BlockLength {
     let n = series.len();
     let single = BlockLength { stationary: 1.0, circular: 1.0 };
@@ -49,22 +49,18 @@ pub fn block_length(series: &[f64]) -> BlockLength {
     BlockLength { stationary: length(2.0), circular: length(4.0 / 3.0) }
 }
 
-/// Politis and White's M: twice the lag that is followed by nothing but noise.
+/// Politis and White's M: twice the lag at which nothing but noise begins.
 fn widest_lag(n: usize, autocorrelation: impl Fn(usize) -> f64) -> usize {
     let log_n = (n as f64).log10();
     let n_quiet = (log_n as usize).max(5);
     let most = ((n as f64).sqrt().ceil() as usize + n_quiet).min(n - 1);
     let noise = 2.0 * (log_n / n as f64).sqrt();
-    let mut n_in_a_row = 0;
-    let mut last_loud = 0;
+    let mut first_quiet = 1;
     for lag in 1..=most {
-        if autocorrelation(lag).abs() < noise {
-            n_in_a_row += 1;
-            if n_in_a_row == n_quiet {
-                return (2 * last_loud.max(1)).min(most);
-            }
-        } else {
-            (n_in_a_row, last_loud) = (0, lag);
+        if autocorrelation(lag).abs() >= noise {
+            first_quiet = lag + 1;
+        } else if lag + 1 - first_quiet == n_quiet {
+            return (2 * first_quiet).min(most);
         }
     }
     most

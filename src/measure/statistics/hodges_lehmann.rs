@@ -40,10 +40,14 @@ pub(super) fn n_outside(n: usize, alpha: f64) -> usize {
     if n <= MOST_EXACT {
         let ranks: Vec<usize> = (1..=n).collect();
         let mut up_to = 0.0;
-        return sum_distribution(&ranks).iter().take_while(|share| {
-            up_to += **share;
-            up_to <= alpha / 2.0
-        }).count().min(n_averages / 2);
+        return sum_distribution(&ranks)
+            .iter()
+            .take_while(|share| {
+                up_to += **share;
+                up_to <= alpha / 2.0
+            })
+            .count()
+            .min(n_averages / 2);
     }
     let (n, n_averages) = (n as f64, n_averages as f64);
     let deviation = (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt();

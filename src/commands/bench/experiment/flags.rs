@@ -15,7 +15,8 @@ const NOT_PASSED_ON: [&str; 6] = ["scene", "out", "json", "quiet", "record_basel
 /// A flag as `--name=value`, or `--name` alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flag {
-    name: String,
+    /// Without dashes.
+    pub name: String,
     value: Option<String>,
 }
 

@@ -34,7 +34,16 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
     }
     let interruption = Interruption::listen()?;
     let (folder, experiment) = match &args.experiment.resume {
-        Some(path) => resume(path)?,
+        Some(path) => {
+            if let Some(flag) = flags::given()?.first() {
+                let fault = format!(
+                    "--resume goes on with the flags that the comparison began with: leave out --{}",
+                    flag.name
+                );
+                return Err(WrongUsage(fault).into());
+            }
+            resume(path)?
+        }
         None => {
             let experiment = plan(args)?;
             (RunFolder::create(args.out.as_deref(), &format!("{}-compared", scene_of(args)))?, experiment)
@@ -50,6 +59,9 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
     };
     let end = running.go_on();
     let experiment = running.experiment;
+    if end.is_err() && experiment.pairs.is_empty() {
+        leave_nothing(&folder.path);
+    }
     if !experiment.lines.is_empty() {
         if args.json {
             terminal::print_json(&serde_json::to_value(&experiment)?)?;
@@ -61,6 +73,16 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
     terminal::note(args.render.quiet, &format!("wrote {}", folder.path.display()));
     let has_regression = experiment.lines.iter().any(|line| line.verdict == Verdict::Regressed);
     Ok(if has_regression { Outcome::CheckFailed } else { Outcome::Good })
+}
+
+/// Takes away what a comparison without any pair has written: nobody would go on with it.
+fn leave_nothing(folder: &Path) {
+    let _ = fs::remove_file(folder.join(EXPERIMENT_FILE));
+    let runs = folder.join("runs");
+    for half in ["000-a", "000-b"] {
+        let _ = fs::remove_dir_all(runs.join(half));
+    }
+    let _ = fs::remove_dir(runs);
 }
 
 fn scene_of(args: &BenchArgs) -> &str {
@@ -123,12 +145,17 @@ fn resume(path: &Path) -> anyhow::Result<(RunFolder, Experiment)> {
     let file = path.join(EXPERIMENT_FILE);
     ensure!(file.is_file(), "{} holds no comparison to go on with: it has no {EXPERIMENT_FILE}", path.display());
     let folder = RunFolder::create(Some(path), "")?;
-    let mut experiment = Experiment::read(&file)?;
-    experiment.judge();
-    if experiment.state != ExperimentState::Unfinished {
-        bail!("the comparison in {} is finished: `praxis report {}` shows it", path.display(), path.display());
+    Ok((folder, Experiment::read(&file)?))
+}
+
+/// Has all runs of this program take it from the first whether submit blocks. Finding that out is a measurement of its own, which a busy
+/// machine can disturb, and a run that waits elsewhere in the frame can't be compared.
+fn wait_alike(side: &mut Side, run: &praxis::measure::RunFile) {
+    let is_this_program = std::env::current_exe().is_ok_and(|program| program == side.program);
+    let is_told = side.arguments.iter().any(|argument| argument.starts_with("--submit-blocks"));
+    if let Some(blocks) = run.adapter.submit_blocks.filter(|_| is_this_program && !is_told) {
+        side.arguments.push(format!("--submit-blocks={blocks}"));
     }
-    Ok((folder, experiment))
 }
 
 /// An experiment that is going on.
@@ -159,7 +186,10 @@ impl Running<'_> {
             }
             if self.interruption.is_asked() {
                 let (n_pairs, path) = (self.experiment.n_valid_pairs(), self.folder.display());
-                bail!("interrupted after {n_pairs} pairs: `praxis bench --resume {path}` goes on");
+                bail!(
+                    "interrupted after {n_pairs} pair{}: `praxis bench --resume {path}` goes on",
+                    if n_pairs == 1 { "" } else { "s" }
+                );
             }
             let pair = self.run_pair()?;
             self.experiment.pairs.push(pair);
@@ -218,6 +248,12 @@ impl Running<'_> {
         if let Some(message) = run.void_reason {
             return Ok(Err(VoidReason::Void { side: name, message }));
         }
+        let adapter = &self.experiment.adapter;
+        if !adapter.name.is_empty() && run.adapter.submit_blocks != adapter.submit_blocks {
+            let message =
+                "it found out otherwise than the first run whether submit blocks, and waited elsewhere".into();
+            return Ok(Err(VoidReason::Void { side: name, message }));
+        }
         let statistics = RunStatistics::of(&run, if self.keeps_runs { &relative } else { "" });
         self.first_run_of(name, &run);
         if !self.keeps_runs {
@@ -246,6 +282,8 @@ impl Running<'_> {
             }
         }
         if experiment.machine == Default::default() {
+            wait_alike(&mut experiment.a, run);
+            wait_alike(&mut experiment.b, run);
             (experiment.machine, experiment.adapter) = (run.machine.clone(), run.adapter.clone());
             if experiment.kind != ExperimentKind::SelfTest {
                 spread::apply(&mut experiment.plan, run, &mut experiment.warnings);

@@ -65,7 +65,8 @@ fn read_or(folder: &Path, template: &Experiment) -> anyhow::Result<Experiment> {
         return Ok(template.clone());
     }
     let found = Experiment::read(&file)?;
-    let is_same = found.b.arguments == template.b.arguments && found.plan.n_pairs == template.plan.n_pairs;
+    // A run that has begun has learnt more arguments than it was given.
+    let is_same = found.b.arguments.starts_with(&template.b.arguments) && found.plan.n_pairs == template.plan.n_pairs;
     ensure!(is_same, "{} holds a self-test with other arguments: choose another folder with --out", folder.display());
     Ok(found)
 }
