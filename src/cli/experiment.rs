@@ -23,17 +23,21 @@ pub struct ExperimentArgs {
     /// Difference in percent up to which a line is the same [default: 2, or the machine's spread where that is more]
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     pub margin: Option<f64>,
+    /// Difference in percent between the clock chains of a pair's runs beyond which the pair is void [default: what the self-test
+    /// found, or 5]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    pub clock_gate: Option<f64>,
     /// Seeds the order of the runs [default: drawn]
     #[arg(long)]
     pub seed: Option<u64>,
     /// Go on with the interrupted comparison in this folder, or show a finished one again
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["scene", "out", "vs", "ab", "self_test", "pairs", "margin", "seed"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["scene", "out", "vs", "ab", "self_test", "pairs", "margin", "clock_gate", "seed"])]
     pub resume: Option<PathBuf>,
 }
 
 impl ExperimentArgs {
     /// The arguments by their ids: what belongs to the comparison and is not passed on to its runs.
-    pub const IDS: [&str; 7] = ["vs", "ab", "self_test", "pairs", "margin", "seed", "resume"];
+    pub const IDS: [&str; 8] = ["vs", "ab", "self_test", "pairs", "margin", "clock_gate", "seed", "resume"];
 
     /// Whether anything is to be compared.
     pub fn is_comparing(&self) -> bool {

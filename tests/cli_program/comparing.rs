@@ -40,7 +40,7 @@ impl Project {
 fn cli_comparing_two_values_of_a_flag() {
     let project = Project::new();
     let ab = "inject=0@stage.encode,0.05@stage.encode";
-    let output = project.compare(&["--ab", ab, "--pairs", "2", "--seed", "5", "--out", "a"]);
+    let output = project.compare(&["--ab", ab, "--pairs", "2", "--seed", "5", "--clock-gate", "100", "--out", "a"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = stdout(&output);
     assert!(text.contains("A: inject=0@stage.encode\nB: inject=0.05@stage.encode\n"), "{text}");
@@ -83,7 +83,7 @@ fn cli_comparing_says_what_is_wrong() {
     // A side that can't run at all ends it at once, and leaves no folder that could not be gone on with.
     let unknown = praxis(project.path()).args(["bench", "bxo", "--ab", "wait=block,spin", "--quiet"]).output();
     let line = fault(&unknown.expect("it starts"));
-    assert!(line.contains("bench bxo") && line.contains("did you mean `box`?"), "{line}");
+    assert!(line.contains("bench bxo") && line.contains("the nearest names are \"box\""), "{line}");
     assert!(!project.files().iter().any(|path| path.to_string_lossy().contains("bxo")), "{:?}", project.files());
     let resume = |folder: &str| praxis(project.path()).args(["bench", "--resume", folder]).output().expect("it starts");
     assert!(fault(&resume("scenes")).contains("holds no comparison"));
@@ -99,7 +99,7 @@ fn cli_comparing_says_what_is_wrong() {
 fn cli_comparing_goes_on_after_a_run_that_failed() {
     let project = Project::new();
     let other = project.stand_in("[ $n -eq 1 ] && { echo 'praxis: the device was lost' >&2; exit 1; }");
-    let output = project.compare(&["--vs", &other, "--pairs", "2", "--out", "a"]);
+    let output = project.compare(&["--vs", &other, "--pairs", "2", "--clock-gate", "100", "--out", "a"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let experiment = project.experiment("a");
     assert_eq!((experiment.pairs.len(), experiment.n_valid_pairs()), (3, 2));
@@ -115,7 +115,7 @@ fn cli_comparing_goes_on_after_a_run_that_failed() {
 fn cli_comparing_stopped_by_ctrl_c_goes_on_later() {
     let project = Project::new();
     let other = project.stand_in("[ $n -eq 1 ] && kill -INT $PPID && sleep 1");
-    let output = project.compare(&["--vs", &other, "--pairs", "3", "--out", "a", "--json"]);
+    let output = project.compare(&["--vs", &other, "--pairs", "3", "--clock-gate", "100", "--out", "a", "--json"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(
         stderr(&output).contains("interrupted after 1 pair: `praxis bench --resume a` goes on"),
@@ -145,7 +145,9 @@ fn cli_comparing_with_itself_tells_the_spread() {
     assert!(!project.file("a/0000/runs/000-a").exists(), "its runs are not kept");
 
     let compare = |args: &[&str]| {
-        let output = project.compare(&[&["--ab", "wait=block,spin", "--pairs", "1", "--quiet"][..], args].concat());
+        let output = project.compare(
+            &[&["--ab", "wait=block,spin", "--pairs", "1", "--clock-gate", "100", "--quiet"][..], args].concat(),
+        );
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     };
     compare(&["--out", "b"]);

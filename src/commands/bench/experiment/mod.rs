@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 use praxis::measure::experiment::{
-    EXPERIMENT_SCHEMA, Experiment, ExperimentKind, ExperimentState, GATED_LINES, N_PAIRS, Pair, Plan, RunStatistics,
-    Side, SideName, Verdict, VoidReason,
+    EXPERIMENT_SCHEMA, Experiment, ExperimentKind, ExperimentState, GATED_LINES, N_PAIRS, NO_CHAIN_GATE, Pair, Plan,
+    RunStatistics, Side, SideName, Verdict, VoidReason,
 };
 use praxis::measure::statistics::SplitMix64;
 use praxis::report::ExperimentReport;
@@ -54,6 +54,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         folder: &folder.path,
         is_quiet: args.render.quiet,
         keeps_runs: true,
+        has_own_gate: args.experiment.clock_gate.is_some(),
         label: String::new(),
         interruption: &interruption,
     };
@@ -137,6 +138,11 @@ fn rules(args: &ExperimentArgs) -> Plan {
     if let Some(percent) = args.margin {
         plan.margin = percent / 100.0;
     }
+    if let Some(percent) = args.clock_gate {
+        plan.chain_gate = (percent / 100.0).ln_1p();
+    } else if args.self_test.is_some() {
+        plan.chain_gate = NO_CHAIN_GATE;
+    }
     plan
 }
 
@@ -165,6 +171,8 @@ struct Running<'a> {
     is_quiet: bool,
     /// Whether the run folders stay.
     keeps_runs: bool,
+    /// Whether the clock gate was given, so that no self-test is asked for it.
+    has_own_gate: bool,
     /// Said before each note on progress.
     label: String,
     interruption: &'a Interruption,
@@ -286,7 +294,7 @@ impl Running<'_> {
             wait_alike(&mut experiment.b, run);
             (experiment.machine, experiment.adapter) = (run.machine.clone(), run.adapter.clone());
             if experiment.kind != ExperimentKind::SelfTest {
-                spread::apply(&mut experiment.plan, run, &mut experiment.warnings);
+                spread::apply(&mut experiment.plan, run, self.has_own_gate, &mut experiment.warnings);
             }
         }
     }

@@ -35,6 +35,7 @@ pub fn run(args: &BenchArgs, n_experiments: u32) -> anyhow::Result<Outcome> {
             folder: &path,
             is_quiet: args.render.quiet,
             keeps_runs: false,
+            has_own_gate: true,
             label: format!("experiment {} of {n_experiments}: ", idx + 1),
             interruption: &interruption,
         };

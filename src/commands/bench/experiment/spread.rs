@@ -5,8 +5,10 @@ use praxis::measure::experiment::{MachineSpread, Plan, SpreadError};
 
 use crate::commands::places;
 
-/// Takes margins and clock gate from the self-test of the machine and scene of `run`, where there is one that was made alike.
-pub fn apply(plan: &mut Plan, run: &RunFile, warnings: &mut Vec<String>) {
+/// Takes margins and clock gate from the self-test of the machine and scene of `run`, where there is one that was made alike. A gate
+/// that was given stays.
+pub fn apply(plan: &mut Plan, run: &RunFile, has_own_gate: bool, warnings: &mut Vec<String>) {
+    let given = plan.chain_gate;
     match MachineSpread::read_for(&places::baselines(), run) {
         Ok(Some(spread)) => match spread.unlike(run) {
             None => plan.use_spread(&spread),
@@ -17,5 +19,8 @@ pub fn apply(plan: &mut Plan, run: &RunFile, warnings: &mut Vec<String>) {
         Err(error @ SpreadError::Malformed { .. } | error @ SpreadError::Read { .. }) => {
             warnings.push(format!("the self-test of this machine and scene is not used: {error}"));
         }
+    }
+    if has_own_gate {
+        plan.chain_gate = given;
     }
 }
