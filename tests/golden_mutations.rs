@@ -144,7 +144,7 @@ fn draw(gpu: &Gpu, view: &GoldenView, mutation: &Mutation) -> Drawn {
         wait: FrameWait::Block,
         n_frames_in_flight: 1,
         submit_blocks: false,
-            injection: None,
+        injection: None,
     };
     let mut log = FrameLog::default();
     render_frames(gpu, &mut scene, &mut renderer, &frame, &mut log, &mut |_| true).expect("the frame is drawn");
