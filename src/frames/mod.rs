@@ -143,6 +143,7 @@ pub fn render_frames(
         }
     }
     ring.drain(&mut waiter)?;
+    recorder.drained();
     for finished in ring.take_finished() {
         recorder.read_timestamps(renderer, finished, options.n_warmup)?;
     }

@@ -2,6 +2,7 @@
 
 mod baseline;
 mod compare;
+mod drift;
 mod log;
 mod picture;
 mod run_file;

@@ -1,7 +1,10 @@
 //! `praxis bench`: draws a scene's fixed frames and writes what they cost into a run folder.
 
 mod aliasing;
+mod goldens;
+mod made_folders;
 mod reference_cache;
+mod saved_run;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,16 +13,16 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use praxis::frames::{FrameLoop, LoopOutcome};
-use praxis::measure::{
-    Adapter, Budget, Build, FrameLog, RunFile, Settings, read_baseline, record_baseline, write_atomically,
-    write_frames_csv,
-};
+use praxis::measure::{Adapter, Budget, Build, FrameLog, RunFile, Settings, read_baseline, record_baseline};
 use praxis::pacing::{BlockingSubmit, FrameWait, describe_machine, detect_blocking_submit};
 use praxis::report::Report;
 
 use super::session::{Session, Stage};
-use super::{Outcome, places, png, terminal};
+use super::{Outcome, places, terminal};
 use crate::cli::BenchArgs;
+use goldens::RunGoldens;
+use made_folders::MadeFolders;
+use saved_run::SavedRun;
 
 const HARDWARE_FRAMES: (u32, u32) = (100, 1800);
 /// How long the first Ctrl-C has to be obeyed before a second one counts.
@@ -37,6 +40,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         "measuring {n_frames} frames after {n_warmup} of warm-up at {}×{} pixels",
         size_px[0], size_px[1]
     ));
+    let run_goldens = RunGoldens::of(args, &args.scene)?;
     // The folder first: an hour's run that can't be saved would be lost.
     let folder = RunFolder::create(args)?;
     let mut stage = load_for_bench(&session, &args.scene, size_px)?;
@@ -54,21 +58,38 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         submit_blocks: submit.blocks,
     };
 
+    let started = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
     let mut log = FrameLog::with_capacity(n_frames as usize);
     let outcome = measure(&session, &mut stage, &frame_loop, &mut log, &is_interrupted)?;
     log.truncate(outcome.n_frames as usize);
 
     let mut run = describe_run(&session, &stage, &frame_loop, &submit, &log, &outcome);
+    run.date = Some(started);
+    let picture = stage.picture(&session.gpu)?;
+    let golden_pictures = match outcome.is_interrupted {
+        true => Vec::new(),
+        false => goldens::check_or_warn(&run_goldens, &session, &mut stage, &mut run),
+    };
+    if args.skip_goldens {
+        run.warnings.push(
+            "the goldens were left out (--skip-goldens): nothing says that the right picture was measured".into(),
+        );
+    }
     if outcome.is_interrupted && !args.skip_aliasing {
         run.warnings.push("aliasing is missing: interrupted".into());
     }
-    folder.write(&run, &log, &stage.picture(&session.gpu)?)?;
+    let saved = SavedRun { run: &run, log: &log, picture: &picture, goldens: &golden_pictures }.write(&folder.path);
+    if let Err(error) = saved {
+        // What can't be kept can still be read.
+        print_report(args, &run)?;
+        return Err(error);
+    }
     let aliasing = if args.skip_aliasing || outcome.is_interrupted {
         Ok(())
     } else {
         // The run is on disk by now: nothing that happens here can cost it.
         let aliasing = measure_aliasing(&session, &mut stage, &mut run, &folder, &is_interrupted);
-        folder.write_run(&run)?;
+        saved_run::write_again(&folder.path, &run)?;
         aliasing
     };
     print_report(args, &run)?;
@@ -85,7 +106,8 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         let path = record_baseline(&places::baselines(), &run)?;
         terminal::note(args.render.quiet, &format!("recorded the Baseline {}", path.display()));
     }
-    Ok(Outcome::Good)
+    // A picture that differs from its golden is a check that found something.
+    Ok(if run.void_reason.is_some() { Outcome::CheckFailed } else { Outcome::Good })
 }
 
 /// Measures aliasing into `run`, or says there why it is missing.
@@ -245,44 +267,22 @@ fn describe_settings(session: &Session, stage: &Stage, frame_loop: &FrameLoop) -
     settings
 }
 
-/// Where a run is written.
+/// Where a run is written. A run that comes to nothing leaves nothing.
 struct RunFolder {
     path: PathBuf,
-    is_new: bool,
-}
-
-/// A run that comes to nothing leaves nothing.
-impl Drop for RunFolder {
-    fn drop(&mut self) {
-        if self.is_new {
-            // Fails, as it should, where the folder holds a run.
-            let _ = std::fs::remove_dir(&self.path);
-        }
-    }
+    _made: MadeFolders,
 }
 
 impl RunFolder {
     fn create(args: &BenchArgs) -> anyhow::Result<Self> {
         let path = args.out.clone().unwrap_or_else(|| places::runs().join(default_name(&args.scene)));
-        let is_new = !path.exists();
-        std::fs::create_dir_all(&path)
+        let made = MadeFolders::make(&path)
             .with_context(|| format!("could not make the run folder {} (choose another with --out)", path.display()))?;
         // Making a folder that exists succeeds in one that can't be written to.
         tempfile::tempfile_in(&path).with_context(|| {
             format!("could not write into the run folder {} (choose another with --out)", path.display())
         })?;
-        Ok(Self { path, is_new })
-    }
-
-    fn write(&self, run: &RunFile, log: &FrameLog, picture: &png::Rgba) -> anyhow::Result<()> {
-        png::write(&self.path.join("final.png"), picture)?;
-        write_atomically(&self.path.join("frames.csv"), |file| write_frames_csv(log, file))?;
-        // Last: where there is a run.json, the folder is whole.
-        self.write_run(run)
-    }
-
-    fn write_run(&self, run: &RunFile) -> anyhow::Result<()> {
-        Ok(run.write(&self.path.join("run.json"))?)
+        Ok(Self { path, _made: made })
     }
 }
 
