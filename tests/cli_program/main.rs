@@ -2,6 +2,7 @@
 //! each links all of wgpu.
 
 mod aliasing;
+mod bench;
 mod faults;
 mod goldens;
 mod info;

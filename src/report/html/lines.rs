@@ -14,8 +14,15 @@ pub(super) fn table(report: &Report, html: &mut String) {
     let has_clock = report.drift.as_ref().is_some_and(|drift| drift.clock_ratio.is_some());
     html.push_str(
         "<section id=\"lines\">\n<h2>Every line</h2>\n<p class=\"lead\">One row for each thing measured, over all frames. Less is \
-         better in all of them. A heading sorts; a name leads to the line's charts.</p>\n<div class=\"scroll\">\n<table id=\"table\">\n<thead><tr>",
+         better in all of them. A heading sorts; a name leads to the line's charts.</p>\n",
     );
+    if report.drift.as_ref().is_some_and(|drift| !drift.obstacles.is_empty()) {
+        html.push_str(
+            "<p><span class=\"badge warn\">not comparable</span> The Baseline was measured otherwise (Machine and settings has what \
+             differs): Δ says nothing about the program.</p>\n",
+        );
+    }
+    html.push_str("<div class=\"scroll\">\n<table id=\"table\">\n<thead><tr>");
     let mut column = |class: &str, title: &str, hint: &str| {
         push(
             html,

@@ -4,7 +4,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{escaped, push};
-use crate::report::{Report, plain};
+use crate::measure::Unit;
+use crate::report::{Report, format_value, plain};
 
 /// Everything that a run file says of where and how it was measured; what differs from the Baseline is marked.
 pub(super) fn section(report: &Report, html: &mut String) {
@@ -41,7 +42,11 @@ fn group(report: &Report, title: &str, path: &str, fields: Vec<(String, Value)>,
         });
         push(
             html,
-            format_args!("<div><dt>{}</dt><dd>{}{there}</dd></div>\n", escaped(&name), escaped(&readable(&value))),
+            format_args!(
+                "<div><dt>{}</dt><dd>{}{there}</dd></div>\n",
+                escaped(&name),
+                escaped(&readable(&name, &value))
+            ),
         );
     }
     html.push_str("</dl></div>\n");
@@ -54,9 +59,9 @@ fn as_object(part: &impl Serialize) -> Vec<(String, Value)> {
     }
 }
 
-fn readable(value: &Value) -> String {
+fn readable(name: &str, value: &Value) -> String {
     match value {
-        Value::Null => "unknown".to_owned(),
+        Value::Null => "-".to_owned(),
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
         Value::Array(list) if list.is_empty() => "none".to_owned(),
@@ -69,6 +74,9 @@ fn readable(value: &Value) -> String {
                 other => plain(other),
             };
             list.iter().map(cluster).collect::<Vec<_>>().join("; ")
+        }
+        Value::Number(number) if name.ends_with("_ns") && !name.contains("period") => {
+            format_value(number.as_f64().unwrap_or(0.0), Unit::Nanoseconds)
         }
         Value::Number(number) => number.as_u64().map_or_else(|| number.to_string(), grouped),
         other => plain(other),

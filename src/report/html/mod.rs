@@ -149,7 +149,9 @@ impl Page<'_> {
         html.push_str("<section class=\"figures\">\n");
         for (name, title, below) in tiles {
             let Some(summary) = summary(name) else { continue };
-            let delta = report.comparison.as_ref().and_then(|comparison| comparison.line(name)?.median_delta_percent);
+            // Beside a Baseline of other settings a difference would say nothing.
+            let drift = report.drift.as_ref().filter(|drift| drift.obstacles.is_empty());
+            let delta = drift.and_then(|drift| Some(drift.line(name)?.as_read_percent));
             let delta = delta.map_or(String::new(), |percent| format!(" <span class=\"delta\">{percent:+.1}%</span>"));
             let rate = match name {
                 names::FRAME_TIME if summary.median > 0.0 => format!(", {:.1} a second", 1e9 / summary.median),
@@ -169,10 +171,11 @@ impl Page<'_> {
         let (Some(cpu), Some(gpu)) = (summary(names::CPU_FRAME), summary(names::GPU_FRAME)) else { return };
         let (slower, other) = if gpu.median > cpu.median { ("GPU", "CPU") } else { ("CPU", "GPU") };
         let ratio = gpu.median.max(cpu.median) / gpu.median.min(cpu.median).max(1.0);
+        let ratio = if ratio < 10.0 { format!("{ratio:.1}") } else { format!("{ratio:.0}") };
         push(
             html,
             format_args!(
-                "<p class=\"lead\">The {slower} is the slower of the two, by a factor of {ratio:.1}: only what makes the {slower} \
+                "<p class=\"lead\">The {slower} is the slower of the two, by a factor of {ratio}: only what makes the {slower} \
                  faster makes this scene smoother. The {other} has time to spare.</p>\n"
             ),
         );

@@ -60,7 +60,7 @@
   const { frames, whole, n_frames: nFrames, stacks } = JSON.parse(source.textContent);
   const slider = document.getElementById("frame");
   const format = (ns) => {
-    const [value, unit] = ns >= 999950 ? [ns / 1e6, "ms"] : ns >= 999.95 ? [ns / 1e3, "µs"] : [ns, "ns"];
+    const [value, unit] = ns >= 999950000 ? [ns / 1e9, "s"] : ns >= 999950 ? [ns / 1e6, "ms"] : ns >= 999.95 ? [ns / 1e3, "µs"] : [ns, "ns"];
     if (unit === "ns") return `${Math.round(value)} ns`;
     return `${value.toFixed(value < 9.9995 ? 3 : value < 99.995 ? 2 : 1)} ${unit}`;
   };

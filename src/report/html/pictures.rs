@@ -56,6 +56,7 @@ pub(super) fn section(pictures: &PagePictures, report: &Report, html: &mut Strin
              Were one to differ, the wrong work would have been measured.</p>\n",
         ),
     }
+    html.push_str("<div class=\"gallery\">\n");
     for check in &report.run.goldens {
         let set = pictures.goldens.iter().find(|set| set.name == check.name);
         golden(check, set, html);
@@ -64,13 +65,13 @@ pub(super) fn section(pictures: &PagePictures, report: &Report, html: &mut Strin
         push(
             html,
             format_args!(
-                "<figure class=\"picture\"><img alt=\"The last frame that was measured\" src=\"{}\"><figcaption>The last frame that was \
-                 measured.</figcaption></figure>\n",
+                "<div><h3>The last frame that was measured</h3>\n<figure class=\"picture\"><img alt=\"The last frame that was measured\" \
+                 src=\"{}\"></figure></div>\n",
                 last_frame.data_uri()
             ),
         );
     }
-    html.push_str("</section>\n");
+    html.push_str("</div>\n</section>\n");
     aliasing_section(pictures, report, html);
 }
 
@@ -81,7 +82,7 @@ fn golden(check: &GoldenCheck, set: Option<&PictureSet>, html: &mut String) {
     push(
         html,
         format_args!(
-            "<h3>{} <span class=\"badge {class}\">{word}</span></h3>\n<p>Camera {}, frame {}: {}.</p>\n",
+            "<div><h3>{} <span class=\"badge {class}\">{word}</span></h3>\n<p>Camera {}, frame {}: {}.</p>\n",
             escaped(&check.name),
             escaped(&check.view.camera),
             check.view.frame,
@@ -91,6 +92,7 @@ fn golden(check: &GoldenCheck, set: Option<&PictureSet>, html: &mut String) {
     if let Some(set) = set {
         compare(set, ["the golden", "drawn now"], &check.name, html);
     }
+    html.push_str("</div>\n");
 }
 
 fn numbers(numbers: &PictureNumbers) -> String {
@@ -160,12 +162,13 @@ fn aliasing_section(pictures: &PagePictures, report: &Report, html: &mut String)
             ),
         );
     }
-    html.push_str("</tbody></table>\n");
+    html.push_str("</tbody></table>\n<div class=\"gallery\">\n");
     for set in &pictures.aliasing {
-        push(html, format_args!("<h3>{}</h3>\n", escaped(&set.name)));
+        push(html, format_args!("<div><h3>{}</h3>\n", escaped(&set.name)));
         compare(set, ["the reference", "drawn"], &set.name, html);
+        html.push_str("</div>\n");
     }
-    html.push_str("</section>\n");
+    html.push_str("</div>\n</section>\n");
 }
 
 /// RFC 4648, section 4.
