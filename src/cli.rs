@@ -46,7 +46,7 @@ pub struct WindowArgs {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub frames: Option<u32>,
     /// Save what the window shows at the last frame to this PNG file (with --frames)
-    #[arg(long, value_name = "FILE", requires = "frames")]
+    #[arg(long, value_name = "FILE", requires = "frames", value_parser = png_path())]
     pub screenshot: Option<PathBuf>,
     /// Start with Frame stats shown (F3)
     #[arg(long)]
@@ -110,6 +110,9 @@ pub struct BenchArgs {
     /// Leave out the aliasing measure
     #[arg(long)]
     pub skip_aliasing: bool,
+    /// Don't draw the scene's goldens afterwards: then nothing says that the right picture was measured
+    #[arg(long)]
+    pub skip_goldens: bool,
     /// Run folder to write [default: runs/SCENE-TIME]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -144,7 +147,7 @@ pub struct CaptureArgs {
     #[arg(long, conflicts_with_all = GOLDENS_SAY)]
     pub bless: bool,
     /// Draw one picture into this PNG file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = png_path())]
     pub out: Option<PathBuf>,
     /// Frame index to draw
     #[arg(long, default_value_t = 0)]
@@ -164,9 +167,12 @@ const GOLDENS_SAY: [&str; 6] = ["size", "msaa", "camera", "tonemap", "exposure",
 pub struct ReportArgs {
     /// A run folder or its run.json [default: the newest folder in runs/]
     pub run: Option<PathBuf>,
-    /// Exit code 3 on a breached Budget
+    /// Exit code 3 on a breached Budget, a line that is suspect beside the Baseline, or void timings
     #[arg(long)]
     pub check: bool,
+    /// Write the report as one HTML page, too
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// The tables as JSON on stdout
     #[arg(long)]
     pub json: bool,
@@ -237,6 +243,20 @@ fn parse_size(text: &str) -> Result<[u32; 2], String> {
     text.split_once('x')
         .and_then(|(width, height)| Some([parse(width)?, parse(height)?]))
         .ok_or_else(|| "use WIDTHxHEIGHT with sides of 1 to 16384 pixels, such as 1920x1080".into())
+}
+
+/// A file's path for a picture: what another ending promises would not be in it.
+fn png_path() -> impl clap::builder::TypedValueParser<Value = PathBuf> {
+    use clap::builder::TypedValueParser;
+    clap::builder::PathBufValueParser::new().try_map(|path| {
+        let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+        match ending {
+            Some(ending) if ending != "png" => {
+                Err(format!("pictures are written as PNG: call it {}", path.with_extension("png").display()))
+            }
+            _ => Ok(path),
+        }
+    })
 }
 
 fn parse_samples(text: &str) -> Result<u32, String> {

@@ -2,12 +2,15 @@
 
 mod bench;
 mod capture;
+mod goldens;
 mod info;
+mod page;
 mod places;
 mod png;
 mod report;
 mod session;
 mod terminal;
+mod vector_width;
 mod window;
 
 use crate::cli::{Cli, Command};

@@ -161,6 +161,7 @@ pub fn render_frames(
     }
     outcome.thread_counts = counters.read();
     ring.drain(&mut waiter)?;
+    recorder.drained();
     for finished in ring.take_finished() {
         recorder.read_timestamps(renderer, finished, options.n_warmup)?;
     }

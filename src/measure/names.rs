@@ -29,6 +29,13 @@ pub const CHAIN_AFTER_UPDATE: &str = "chain.after_update";
 /// The clock chain after submit.
 pub const CHAIN_AFTER_SUBMIT: &str = "chain.after_submit";
 
+/// A span, not a line: waiting for the oldest frame at the frame's start.
+pub const WAIT_SLOT: &str = "wait.slot";
+/// A span, not a line: waiting for the newest frame just before the submit, where submitting blocks.
+pub const WAIT_BEFORE_SUBMIT: &str = "wait.before_submit";
+/// A span, not a line: from the submit's begin until a wait for the submission returned. The GPU's work lies within.
+pub const IN_FLIGHT: &str = "in_flight";
+
 /// Begins the name of a CPU stage.
 pub const STAGE_PREFIX: &str = "stage.";
 /// Begins the name of an ECS system; the function's name follows.

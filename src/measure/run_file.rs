@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    Adapter, BadTimestamps, Build, FrameLog, Machine, Settings, Summary, Unit, WriteError,
-    json_layout::SamplesOnOneLine, machine_key, names::LineKind, write_atomically,
+    Adapter, BadTimestamps, BaselineRecord, Build, FrameLog, Machine, Settings, Summary, Unit, WriteError,
+    json_layout::SamplesOnOneLine, machine_key, names::LineKind, picture::GoldenCheck, write_atomically,
 };
 
 /// The schema that this version writes and reads.
@@ -67,6 +67,9 @@ pub struct RunFile {
     pub schema: String,
     /// The scene's name.
     pub scene: String,
+    /// When it was measured: RFC 3339, UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
     /// Whether the run reached its end; an interrupted one keeps what it had.
     pub complete: bool,
     /// Frames measured, warm-up not counted.
@@ -98,9 +101,15 @@ pub struct RunFile {
     /// The aliasing measures, where they were taken: [`aliasing::Aliasing`](super::aliasing::Aliasing), or a program's own.
     #[serde(default)]
     pub aliasing: Option<Value>,
+    /// The goldens that this very program, scene and renderer were held against after the timed frames.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub goldens: Vec<GoldenCheck>,
     /// What a reader of the numbers should know.
     #[serde(default)]
     pub warnings: Vec<String>,
+    /// Of a Baseline: the recordings of the same machine and settings, oldest first, itself the last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<BaselineRecord>,
 }
 
 /// A run file that can't be used. Each message names the file, the fault and what to do.
@@ -169,6 +178,7 @@ impl RunFile {
         let mut run = Self {
             schema: RUN_SCHEMA.to_owned(),
             scene: scene.to_owned(),
+            date: None,
             complete: true,
             n_frames: log.n_frames() as u64,
             void_reason: None,
@@ -180,7 +190,9 @@ impl RunFile {
             lines: BTreeMap::new(),
             counts: Counts::default(),
             aliasing: None,
+            goldens: Vec::new(),
             warnings: Vec::new(),
+            history: Vec::new(),
         };
         for line in log.lines() {
             match Summary::of(line.samples().flatten()) {
@@ -284,11 +296,17 @@ impl RunFile {
     /// # Errors
     /// [`WriteError`] with the fault; nothing is left behind.
     pub fn write(&self, path: &Path) -> Result<(), WriteError> {
-        write_atomically(path, |file| {
-            let mut serializer = serde_json::Serializer::with_formatter(&mut *file, SamplesOnOneLine::default());
-            self.serialize(&mut serializer)?;
-            writeln!(file)
-        })
+        write_atomically(path, |file| self.write_to(file))
+    }
+
+    /// Writes the run file's text.
+    ///
+    /// # Errors
+    /// What the writer returns.
+    pub fn write_to(&self, writer: &mut dyn io::Write) -> io::Result<()> {
+        let mut serializer = serde_json::Serializer::with_formatter(&mut *writer, SamplesOnOneLine::default());
+        self.serialize(&mut serializer)?;
+        writeln!(writer)
     }
 
     fn contradiction(&self) -> Option<String> {

@@ -160,6 +160,11 @@ impl Scene {
         self.times.times()
     }
 
+    /// What the clock that times the systems reads now.
+    pub fn clock_ns(&self) -> u64 {
+        self.times.now_ns()
+    }
+
     /// What was found wrong but not fatal, or is not supported.
     pub fn warnings(&self) -> &[String] {
         &self.warnings

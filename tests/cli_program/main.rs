@@ -3,6 +3,7 @@
 
 mod aliasing;
 mod comparing;
+mod bench;
 mod faults;
 mod goldens;
 mod info;

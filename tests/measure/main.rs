@@ -3,6 +3,7 @@
 mod baseline;
 mod compare;
 mod experiment;
+mod drift;
 mod log;
 mod picture;
 mod run_file;

@@ -3,7 +3,10 @@
 mod aliasing;
 mod experiment;
 mod folder;
+mod goldens;
+mod made_folders;
 mod reference_cache;
+mod saved_run;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,11 +18,12 @@ use praxis::measure::{Adapter, Budget, Build, FrameLog, RunFile, Settings, read_
 use praxis::pacing::{FrameWait, describe_machine, detect_blocking_submit};
 use praxis::report::Report;
 
-use folder::RunFolder;
-
 use super::session::{Session, Stage};
 use super::{Outcome, places, terminal};
 use crate::cli::BenchArgs;
+use folder::RunFolder;
+use goldens::RunGoldens;
+use saved_run::SavedRun;
 
 const HARDWARE_FRAMES: (u32, u32) = (100, 1800);
 /// How long the first Ctrl-C has to be obeyed before a second one counts.
@@ -41,6 +45,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         "measuring {n_frames} frames after {n_warmup} of warm-up at {}×{} pixels",
         size_px[0], size_px[1]
     ));
+    let run_goldens = RunGoldens::of(args, scene)?;
     // The folder first: an hour's run that can't be saved would be lost.
     let folder = RunFolder::create(args.out.as_deref(), scene)?;
     let mut stage = load_for_bench(&session, scene, size_px)?;
@@ -62,21 +67,38 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         injection: args.inject,
     };
 
+    let started = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
     let mut log = FrameLog::with_capacity(n_frames as usize);
     let outcome = measure(&session, &mut stage, &frame_loop, &mut log, &is_interrupted)?;
     log.truncate(outcome.n_frames as usize);
 
     let mut run = describe_run(&session, &stage, &frame_loop, &log, &outcome);
+    run.date = Some(started);
+    let picture = stage.picture(&session.gpu)?;
+    let golden_pictures = match outcome.is_interrupted {
+        true => Vec::new(),
+        false => goldens::check_or_warn(&run_goldens, &session, &mut stage, &mut run),
+    };
+    if args.skip_goldens {
+        run.warnings.push(
+            "the goldens were left out (--skip-goldens): nothing says that the right picture was measured".into(),
+        );
+    }
     if outcome.is_interrupted && !args.skip_aliasing {
         run.warnings.push("aliasing is missing: interrupted".into());
     }
-    folder.write(&run, &log, &stage.picture(&session.gpu)?)?;
+    let saved = SavedRun { run: &run, log: &log, picture: &picture, goldens: &golden_pictures }.write(&folder.path);
+    if let Err(error) = saved {
+        // What can't be kept can still be read.
+        print_report(args, &run)?;
+        return Err(error);
+    }
     let aliasing = if args.skip_aliasing || outcome.is_interrupted {
         Ok(())
     } else {
         // The run is on disk by now: nothing that happens here can cost it.
         let aliasing = measure_aliasing(&session, &mut stage, &mut run, &folder, &is_interrupted);
-        folder.write_run(&run)?;
+        saved_run::write_again(&folder.path, &run)?;
         aliasing
     };
     print_report(args, &run)?;
@@ -93,7 +115,8 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         let path = record_baseline(&places::baselines(), &run)?;
         terminal::note(args.render.quiet, &format!("recorded the Baseline {}", path.display()));
     }
-    Ok(Outcome::Good)
+    // A picture that differs from its golden is a check that found something.
+    Ok(if run.void_reason.is_some() { Outcome::CheckFailed } else { Outcome::Good })
 }
 
 /// Measures aliasing into `run`, or says there why it is missing.
