@@ -4,8 +4,11 @@ use std::time::Instant;
 
 use crate::gpu::GpuError;
 use crate::measure::{BadTimestamps, FrameLog, LineId, SpanClock, SpanId, Unit, names, validate_pass_times};
+use crate::pacing::ThreadCpuTime;
 use crate::render::{PASSES, Renderer};
 use crate::scene::Scene;
+
+use super::waits::{TimedWait, WaitLog};
 
 /// A stage that is timed from [`Recorder::start`] to [`Recorder::end`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +23,7 @@ pub enum Stage {
 /// from the wait's end to the submit's end, less waits inside and less the clock chain's own time.
 pub struct Recorder<'a> {
     log: &'a mut FrameLog,
+    waits: &'a mut WaitLog,
     lines: Lines,
     spans: Spans,
     frame: Option<OpenFrame>,
@@ -27,6 +31,9 @@ pub struct Recorder<'a> {
     run_started: Instant,
     /// What the scene's clock read then.
     scene_clock_ns: u64,
+    /// The row whose turn of the loop goes on, and the main thread's CPU time at its begin.
+    turn: Option<(usize, ThreadCpuTime)>,
+    turn_began: Option<ThreadCpuTime>,
     stage_started: Instant,
     /// When the last wait that waited returned, in ns since the run's start: what was waited for is finished since.
     wait_returned_ns: u64,
@@ -45,6 +52,9 @@ struct Lines {
     stages: [LineId; 4],
     systems: Vec<LineId>,
     top_level: Option<LineId>,
+    cpu_time: Option<LineId>,
+    blocked_poll: Option<LineId>,
+    blocked_submit: Option<LineId>,
     gpu_frame: Option<LineId>,
     passes: Vec<Option<LineId>>,
     chain_start: LineId,
@@ -106,7 +116,9 @@ struct OpenFrame {
 
 impl<'a> Recorder<'a> {
     /// Names every line of the log.
-    pub fn new(log: &'a mut FrameLog, scene: &Scene, renderer: &Renderer) -> Self {
+    pub fn new(log: &'a mut FrameLog, waits: &'a mut WaitLog, scene: &Scene, renderer: &Renderer) -> Self {
+        waits.begin_loop();
+        let has_cpu_time = ThreadCpuTime::now().is_some();
         let mut line = |name: &str| log.line(name, Unit::Nanoseconds);
         let has_timestamps = renderer.has_timestamps();
         let lines = Lines {
@@ -125,6 +137,9 @@ impl<'a> Recorder<'a> {
                 .map(|system| line(&format!("{}{}", names::SYSTEM_PREFIX, system.name)))
                 .collect(),
             top_level: renderer.top_level_ns().map(|_| line(names::TLAS_CPU)),
+            cpu_time: has_cpu_time.then(|| line(names::CPU_TIME_MAIN)),
+            blocked_poll: has_cpu_time.then(|| line(names::BLOCKED_POLL)),
+            blocked_submit: has_cpu_time.then(|| line(names::BLOCKED_SUBMIT)),
             gpu_frame: has_timestamps.then(|| line(names::GPU_FRAME)),
             passes: (0..PASSES.len())
                 .map(|pass_idx| (has_timestamps && renderer.has_pass(pass_idx)).then(|| line(PASSES[pass_idx])))
@@ -138,9 +153,12 @@ impl<'a> Recorder<'a> {
         let run_started = Instant::now();
         Self {
             log,
+            waits,
             lines,
             spans,
             frame: None,
+            turn: None,
+            turn_began: None,
             run_started,
             scene_clock_ns: scene.clock_ns(),
             stage_started: run_started,
@@ -152,18 +170,30 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Opens a frame whose loop turn began at `started` and that waited `waited_ns` since.
-    pub fn begin_frame(&mut self, started: Instant, waited_ns: u64, core: Option<u32>) {
+    /// A turn of the loop ends, and the next one begins: what the main thread ran for in between is the frame's CPU time.
+    pub fn turn(&mut self) {
+        let now = ThreadCpuTime::now();
+        if let (Some((row, began)), Some(now), Some(line)) = (self.turn.take(), now, self.lines.cpu_time) {
+            self.log.set(line, row, now.since_ns(began));
+        }
+        self.turn_began = now;
+    }
+
+    /// Opens a frame whose loop turn began at `started`.
+    pub fn begin_frame(&mut self, started: Instant, core: Option<u32>) {
         let row = self.log.begin_frame();
         self.log.set_core(row, core);
-        self.log.set(self.lines.wait, row, waited_ns);
+        self.turn = self.turn_began.map(|began| (row, began));
         let now = Instant::now();
-        let started_ns = self.since_start_ns(started);
-        self.log.spans_mut().set(self.spans.wait_slot, row, started_ns, started_ns + waited_ns);
-        if waited_ns > 0 {
-            self.wait_returned_ns = started_ns + waited_ns;
-        }
         self.frame = Some(OpenFrame { row, started, work_started: now, submit_ended: now, not_work_ns: 0 });
+    }
+
+    /// The first wait is over: what follows is work.
+    pub fn work_begins(&mut self) {
+        if let Some(frame) = &mut self.frame {
+            frame.work_started = Instant::now();
+            frame.not_work_ns = 0;
+        }
     }
 
     /// The clock chain at the frame's start.
@@ -198,18 +228,38 @@ impl<'a> Recorder<'a> {
         }
     }
 
+    /// The wait at the frame's start.
+    pub fn waited_for_slot(&mut self, waited_ns: u64, wait: &TimedWait) {
+        self.waited(self.spans.wait_slot, waited_ns, wait);
+    }
+
     /// A wait inside the frame, just before its submit.
-    pub fn waited(&mut self, waited_ns: u64) {
-        let now_ns = self.now_ns();
+    pub fn waited_before_submit(&mut self, waited_ns: u64, wait: &TimedWait) {
+        self.waited(self.spans.wait_before_submit, waited_ns, wait);
+        self.not_work(waited_ns);
+    }
+
+    fn waited(&mut self, span: SpanId, waited_ns: u64, wait: &TimedWait) {
+        self.waits.waited(self.frame.as_ref().map(|frame| frame.row), wait);
+        let (started_ns, returned_ns) = (self.since_start_ns(wait.started), self.since_start_ns(wait.returned));
         if waited_ns > 0 {
-            self.wait_returned_ns = now_ns;
+            self.wait_returned_ns = returned_ns;
         }
         if let Some(frame) = &self.frame {
             self.log.add(self.lines.wait, frame.row, waited_ns);
-            let span = self.spans.wait_before_submit;
-            self.log.spans_mut().set(span, frame.row, now_ns.saturating_sub(waited_ns), now_ns);
+            if let (Some(line), Some(blocked_ns)) = (self.lines.blocked_poll, wait.blocked_ns) {
+                self.log.add(line, frame.row, blocked_ns);
+            }
+            self.log.spans_mut().set(span, frame.row, started_ns, returned_ns);
         }
-        self.not_work(waited_ns);
+    }
+
+    /// The submit that was timed last kept the thread from running for `blocked_ns`.
+    pub fn submitted(&mut self, blocked_ns: Option<u64>) {
+        self.waits.submitted(self.stage_started);
+        if let (Some(frame), Some(line), Some(ns)) = (&self.frame, self.lines.blocked_submit, blocked_ns) {
+            self.log.set(line, frame.row, ns);
+        }
     }
 
     /// The wait for everything in flight after the last frame returned.
@@ -285,13 +335,11 @@ impl<'a> Recorder<'a> {
         let of_renderer = self.n_submitted_before + submission;
         let Some(period_ns) = renderer.read_timestamps(of_renderer, &mut self.ticks) else { return Ok(()) };
         let period_ns = period_ns?;
+        let frame_ns = self.gpu_frame(submission, period_ns);
         let Some(row) = row else { return Ok(()) };
-        let (mut first_begin, mut last_end) = (None, None);
         let columns = self.lines.passes.iter().zip(&self.spans.passes);
         for ((line, span), &(begin, end)) in columns.zip(&self.ticks) {
             let (Some(line), Some(span)) = (line, span) else { continue };
-            first_begin.get_or_insert(begin);
-            last_end = Some(end);
             match validate_pass_times(begin, end, period_ns) {
                 Ok(pass_ns) => {
                     self.log.set(*line, row, pass_ns);
@@ -307,9 +355,7 @@ impl<'a> Recorder<'a> {
                 Err(fault) => self.bad.count(fault),
             }
         }
-        if let (Some(line), Some(begin), Some(end)) = (self.lines.gpu_frame, first_begin, last_end)
-            && let Ok(frame_ns) = validate_pass_times(begin, end, period_ns)
-        {
+        if let (Some(line), Some(frame_ns)) = (self.lines.gpu_frame, frame_ns) {
             self.log.set(line, row, frame_ns);
         }
         Ok(())
@@ -322,6 +368,16 @@ impl<'a> Recorder<'a> {
             let end_ns = self.wait_returned_ns.max(submit.end_ns);
             self.log.spans_mut().set(self.spans.in_flight, row, submit.begin_ns, end_ns);
         }
+    }
+
+    /// From the first pass's begin to the last one's end in ns, where both can be believed.
+    fn gpu_frame(&mut self, submission: u64, period_ns: f32) -> Option<u64> {
+        let mut timed = self.lines.passes.iter().zip(&self.ticks).filter_map(|(line, ticks)| line.map(|_| *ticks));
+        let first = timed.next()?;
+        let (begin, end) = (first.0, timed.next_back().unwrap_or(first).1);
+        let frame_ns = validate_pass_times(begin, end, period_ns).ok()?;
+        self.waits.gpu_worked(submission, (begin, end), period_ns);
+        Some(frame_ns)
     }
 
     /// Timestamps that were not believed.

@@ -92,13 +92,21 @@ pub struct FrameLog {
     capacity: usize,
 }
 
+/// An empty vector whose memory was written to: no later frame pays for a page that the system gives out at the first
+/// write, and a run's memory is all there from its begin.
+fn written_once<T: Clone>(capacity: usize, value: T) -> Vec<T> {
+    let mut written = vec![value; capacity];
+    written.clear();
+    written
+}
+
 /// No core was told for the frame.
 const NO_CORE: u32 = u32::MAX;
 
 impl FrameLog {
     /// A log that takes `n_frames` frames without allocating, once its lines are named.
     pub fn with_capacity(n_frames: usize) -> Self {
-        let (cores, spans) = (Vec::with_capacity(n_frames), SpanLog::with_capacity(n_frames));
+        let (cores, spans) = (written_once(n_frames, NO_CORE), SpanLog::with_capacity(n_frames));
         Self { cores, spans, capacity: n_frames, ..Self::default() }
     }
 
@@ -110,7 +118,7 @@ impl FrameLog {
             return id;
         }
         let id = LineId(u32::try_from(self.lines.len()).expect("fewer than 4 billion lines"));
-        let mut cells = Vec::with_capacity(self.capacity.max(self.n_frames()));
+        let mut cells = written_once(self.capacity.max(self.n_frames()), ABSENT);
         cells.resize(self.n_frames(), ABSENT);
         self.lines.push(Line { name: name.to_owned(), unit, cells });
         self.ids.insert(name.to_owned(), id);

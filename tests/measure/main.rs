@@ -2,8 +2,8 @@
 
 mod baseline;
 mod compare;
-mod experiment;
 mod drift;
+mod experiment;
 mod log;
 mod picture;
 mod run_file;

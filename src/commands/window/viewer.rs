@@ -107,6 +107,7 @@ impl Viewer {
             n_frames_in_flight: args.render.frames_in_flight as usize,
             submit_blocks: detect_blocking_submit(&session.gpu.device, &session.gpu.queue)?.blocks,
         };
+        session.set_priority(args.priority.thread_priority);
         let frames = WindowLoop::new(&session.gpu, &stage.scene, &mut stage.renderer, surface, pacing)?;
         session.gpu.check_errors()?;
         let mut overlay = EguiOverlay::new(&session.gpu, window.clone(), frames.surface().format());
