@@ -40,15 +40,22 @@
 //! - Nothing here prints, logs or keeps a thread.
 
 mod blocking_submit;
+mod clock;
 mod clock_chain;
 mod core_id;
+mod latency;
+mod limiter;
 mod machine;
+mod recent_samples;
 mod ring;
 mod wait;
 
 pub use blocking_submit::{BlockingSubmit, DetectError, detect_blocking_submit};
+pub use clock::PacingClock;
 pub use clock_chain::ClockChain;
 pub use core_id::current_core;
+pub use latency::{LatencyPacer, PacerOptions, PacerPhase};
+pub use limiter::FrameLimiter;
 pub use machine::describe_machine;
 pub use ring::{FrameSlot, InFlightRing, RingFull, SubmissionWaiter};
 pub use wait::{DeviceWaiter, FrameWait, UnknownFrameWait, WaitError, WaitFault};
