@@ -1,9 +1,13 @@
 //! The command line: arguments into plain options. What they mean is the commands' business.
 
+mod window;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use praxis::pacing::FrameWait;
+
+pub use window::WindowArgs;
 
 /// A wgpu renderer whose numbers can be trusted.
 #[derive(Parser, Debug)]
@@ -28,24 +32,6 @@ pub enum Command {
     Report(ReportArgs),
     /// Show adapters, features, cores, cache line and clock source
     Info(InfoArgs),
-}
-
-/// What the viewer takes.
-#[derive(Args, Debug)]
-pub struct WindowArgs {
-    /// Scene name, or path of a .ron, .gltf or .glb file [default: town]
-    pub scene: Option<String>,
-    #[command(flatten)]
-    pub render: RenderArgs,
-    /// Close after this many frames
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    pub frames: Option<u32>,
-    /// Save what the window shows at the last frame to this PNG file (with --frames)
-    #[arg(long, value_name = "FILE", requires = "frames")]
-    pub screenshot: Option<PathBuf>,
-    /// Start with Frame stats shown (F3)
-    #[arg(long)]
-    pub stats: bool,
 }
 
 /// What every command that draws takes.

@@ -22,6 +22,15 @@ pub const STAGE_ENCODE: &str = "stage.encode";
 /// The submit, less any waiting inside.
 pub const STAGE_SUBMIT: &str = "stage.submit";
 
+/// Of the call that gets the window's next texture, the time in which the main thread did not run.
+pub const BLOCKED_ACQUIRE: &str = "blocked.acquire";
+/// Of the submit, the same.
+pub const BLOCKED_SUBMIT: &str = "blocked.submit";
+/// Of the waits for the GPU, the same.
+pub const BLOCKED_POLL: &str = "blocked.poll";
+/// Of the call that hands a finished frame to the display, the same.
+pub const BLOCKED_PRESENT: &str = "blocked.present";
+
 /// The clock chain at the frame's start, after the wait.
 pub const CHAIN_START: &str = "chain.start";
 /// The clock chain after update.

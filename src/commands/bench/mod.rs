@@ -17,7 +17,7 @@ use praxis::measure::{
 use praxis::pacing::{BlockingSubmit, FrameWait, describe_machine, detect_blocking_submit};
 use praxis::report::Report;
 
-use super::session::{Session, Stage};
+use super::session::{Session, Stage, StageView};
 use super::{Outcome, places, png, terminal};
 use crate::cli::BenchArgs;
 
@@ -38,7 +38,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         size_px[0], size_px[1]
     ));
     // The folder first: an hour's run that can't be saved would be lost.
-    let folder = RunFolder::create(args)?;
+    let folder = RunFolder::create(args.out.as_deref(), &args.scene)?;
     let mut stage = load_for_bench(&session, &args.scene, size_px)?;
     let submit = detect_blocking_submit(&session.gpu.device, &session.gpu.queue)?;
     anyhow::ensure!(
@@ -58,11 +58,11 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
     let outcome = measure(&session, &mut stage, &frame_loop, &mut log, &is_interrupted)?;
     log.truncate(outcome.n_frames as usize);
 
-    let mut run = describe_run(&session, &stage, &frame_loop, &submit, &log, &outcome);
+    let mut run = describe_run(&session, &stage.view(), &frame_loop, &submit, &log, &outcome);
     if outcome.is_interrupted && !args.skip_aliasing {
         run.warnings.push("aliasing is missing: interrupted".into());
     }
-    folder.write(&run, &log, &stage.picture(&session.gpu)?)?;
+    folder.write(&run, &log, Some(&stage.picture(&session.gpu)?))?;
     let aliasing = if args.skip_aliasing || outcome.is_interrupted {
         Ok(())
     } else {
@@ -155,9 +155,9 @@ fn interruption() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(flag)
 }
 
-fn describe_run(
+pub(super) fn describe_run(
     session: &Session,
-    stage: &Stage,
+    stage: &StageView,
     frame_loop: &FrameLoop,
     submit: &BlockingSubmit,
     log: &FrameLog,
@@ -211,7 +211,7 @@ fn describe_adapter(session: &Session, submit: &BlockingSubmit) -> Adapter {
 }
 
 /// Every setting that could change a number.
-fn describe_settings(session: &Session, stage: &Stage, frame_loop: &FrameLoop) -> Settings {
+fn describe_settings(session: &Session, stage: &StageView, frame_loop: &FrameLoop) -> Settings {
     let mut settings = Settings::default();
     let [width, height] = stage.options.size_px;
     settings
@@ -246,7 +246,7 @@ fn describe_settings(session: &Session, stage: &Stage, frame_loop: &FrameLoop) -
 }
 
 /// Where a run is written.
-struct RunFolder {
+pub(super) struct RunFolder {
     path: PathBuf,
     is_new: bool,
 }
@@ -262,8 +262,9 @@ impl Drop for RunFolder {
 }
 
 impl RunFolder {
-    fn create(args: &BenchArgs) -> anyhow::Result<Self> {
-        let path = args.out.clone().unwrap_or_else(|| places::runs().join(default_name(&args.scene)));
+    /// At `out`, or at a new place in `runs/` that the scene and the time name.
+    pub(super) fn create(out: Option<&Path>, scene: &str) -> anyhow::Result<Self> {
+        let path = out.map_or_else(|| places::runs().join(default_name(scene)), Path::to_path_buf);
         let is_new = !path.exists();
         std::fs::create_dir_all(&path)
             .with_context(|| format!("could not make the run folder {} (choose another with --out)", path.display()))?;
@@ -274,8 +275,14 @@ impl RunFolder {
         Ok(Self { path, is_new })
     }
 
-    fn write(&self, run: &RunFile, log: &FrameLog, picture: &png::Rgba) -> anyhow::Result<()> {
-        png::write(&self.path.join("final.png"), picture)?;
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn write(&self, run: &RunFile, log: &FrameLog, picture: Option<&png::Rgba>) -> anyhow::Result<()> {
+        if let Some(picture) = picture {
+            png::write(&self.path.join("final.png"), picture)?;
+        }
         write_atomically(&self.path.join("frames.csv"), |file| write_frames_csv(log, file))?;
         // Last: where there is a run.json, the folder is whole.
         self.write_run(run)
@@ -287,7 +294,7 @@ impl RunFolder {
 }
 
 /// `SCENE-YYYY-MM-DDTHH-MM-SSZ`.
-fn default_name(scene: &str) -> String {
+pub(super) fn default_name(scene: &str) -> String {
     let stem = Path::new(scene).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let now = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
     format!("{stem}-{}", now.replace(':', "-"))

@@ -5,6 +5,7 @@
 //! starts. The window system hands events over between frames only. So a wait *before* a frame has to be the last thing of the
 //! one before it: the events that came meanwhile are then looked at before the frame, and no wait ages input.
 
+mod blocked_shim;
 mod content;
 mod faults;
 mod latency;
@@ -18,7 +19,8 @@ use std::time::{Duration, Instant};
 
 use super::FrameError;
 use crate::gpu::{Acquired, FRAME_LATENCY, Gpu, NoTexture, WindowSurface, within_limits};
-use crate::pacing::{BlockedTime, ClockChain, DeviceWaiter, FrameWait, InFlightRing, current_core};
+use blocked_shim::{BlockedTime, DeviceWaiter};
+use crate::pacing::{ClockChain, FrameWait, InFlightRing, current_core};
 use crate::render::{Picked, Picker, Renderer};
 use crate::scene::Scene;
 
@@ -110,7 +112,8 @@ pub struct WindowLoop {
 #[derive(Clone, Copy, Debug, Default)]
 struct BeforeFrame {
     waited_ns: u64,
-    blocked_ns: u64,
+    /// `None` where the system doesn't tell.
+    blocked_ns: Option<u64>,
     slept_ns: u64,
 }
 
@@ -134,7 +137,7 @@ impl WindowLoop {
             pacing,
             waiter: DeviceWaiter::new(&gpu.device, pacing.wait),
             ring: InFlightRing::new(pacing.n_frames_in_flight),
-            pace: Pace::new(pacing.pace, pacing.n_frames_in_flight, FRAME_LATENCY as usize + 1),
+            pace: Pace::new(pacing.pace, pacing.n_frames_in_flight, FRAME_LATENCY + 1),
             chain: ClockChain::new(),
             recent: RecentFrames::new(scene, renderer),
             latency: InputLatency::new(pacing.n_frames_in_flight),
@@ -321,6 +324,7 @@ impl WindowLoop {
         }
         let scene_commands = encoder.finish();
         self.end(WindowLine::Encode, stage_started);
+        self.recent.push_top_level(renderer);
 
         let stage_started = Instant::now();
         let mut encoder = self::encoder(gpu, "praxis::frames::window::surface");
@@ -335,9 +339,9 @@ impl WindowLoop {
         let stage_started = Instant::now();
         if let Acquired::Texture { texture, .. } = &acquired {
             let view = texture.texture.create_view(&wgpu::TextureViewDescriptor::default());
-            self.picture_pass.record(&mut encoder, &view, *overlay);
+            self.picture_pass.record(&mut encoder, &view, &**overlay);
             if let Some(copy) = copy {
-                self.picture_pass.record(&mut encoder, &copy.view, *overlay);
+                self.picture_pass.record(&mut encoder, &copy.view, &**overlay);
                 copy.readback.record(&mut encoder, &copy.texture);
             }
         }
@@ -372,11 +376,11 @@ impl WindowLoop {
         if self.pacing.submit_blocks {
             let blocked = BlockedTime::start();
             newest_ns = self.ring.wait_newest_before_submit(&mut self.waiter)?;
-            blocked_ns += blocked.end_ns().unwrap_or(0);
+            blocked_ns = blocked_ns.zip(blocked.end_ns()).map(|(before, newest)| before + newest);
         }
         self.recent.push(WindowLine::Wait, before.waited_ns + newest_ns);
         self.recent.push(WindowLine::Pace, before.slept_ns);
-        if BlockedTime::is_known() {
+        if let Some(blocked_ns) = blocked_ns {
             self.recent.push(WindowLine::BlockedPoll, blocked_ns);
         }
         Ok(newest_ns)
@@ -404,8 +408,7 @@ impl WindowLoop {
         gpu.check_errors()?;
         let blocked = BlockedTime::start();
         let slot = self.ring.wait_for_slot(&mut self.waiter)?;
-        let blocked_ns = blocked.end_ns().unwrap_or(0);
-        self.before = BeforeFrame { waited_ns: slot.waited_ns, blocked_ns, slept_ns: 0 };
+        self.before = BeforeFrame { waited_ns: slot.waited_ns, blocked_ns: blocked.end_ns(), slept_ns: 0 };
         self.read_finished(renderer)?;
         self.pace.choose_start();
         Ok(drawn)

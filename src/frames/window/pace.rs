@@ -1,6 +1,6 @@
 //! When the window's next frame starts: as soon as there is room for it, or later, where a limit or the pacer says so.
 
-use crate::pacing::{FrameLimiter, LatencyPacer, LatencyPhase, PacerOptions, PacingClock};
+use crate::pacing::{FrameLimiter, LatencyPacer, PacerOptions, PacerPhase, PacingClock};
 
 /// What sets the pace besides the ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -19,7 +19,7 @@ pub struct PaceOptions {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PacerState {
     /// Whether it knows the display's rhythm.
-    pub phase: LatencyPhase,
+    pub phase: PacerPhase,
     /// What it keeps in hand, in nanoseconds.
     pub margin_ns: u64,
     /// From input to display, as it expects it.
@@ -38,7 +38,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    pub fn new(options: PaceOptions, n_frames_in_flight: usize, n_images: usize) -> Self {
+    pub fn new(options: PaceOptions, n_frames_in_flight: usize, n_images: u32) -> Self {
         let clock = PacingClock::new();
         let pacer_options = PacerOptions { n_frames_in_flight, n_images, refresh_hz: options.refresh_hz };
         Self {

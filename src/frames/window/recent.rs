@@ -80,6 +80,7 @@ pub struct RecentFrames {
     gpu_frame: Option<usize>,
     passes: Vec<Option<usize>>,
     input_latency: usize,
+    top_level: Option<usize>,
     bad: BadTimestamps,
     n_missed: u64,
     sorted: Vec<u64>,
@@ -143,7 +144,8 @@ impl RecentFrames {
             .map(|pass_idx| (has_timestamps && renderer.has_pass(pass_idx)).then(|| line(PASSES[pass_idx])))
             .collect();
         let input_latency = line(INPUT_LATENCY);
-        Self { input_latency, gpu_frame, passes, ..Self::of_lines(lines, first_system) }
+        let top_level = renderer.top_level_ns().map(|_| line(names::TLAS_CPU));
+        Self { input_latency, top_level, gpu_frame, passes, ..Self::of_lines(lines, first_system) }
     }
 
     fn of_lines(lines: Vec<RecentLine>, first_system: usize) -> Self {
@@ -152,6 +154,7 @@ impl RecentFrames {
             lines,
             first_system,
             gpu_frame: None,
+            top_level: None,
             passes: Vec::new(),
             bad: BadTimestamps::default(),
             n_missed: 0,
@@ -191,6 +194,13 @@ impl RecentFrames {
     pub fn push_systems(&mut self, scene: &Scene) {
         for (line_idx, system) in (self.first_system..).zip(scene.system_times()) {
             self.push_at(line_idx, system.ns);
+        }
+    }
+
+    /// What the rays' top level took the CPU in the frame encoded last.
+    pub fn push_top_level(&mut self, renderer: &Renderer) {
+        if let (Some(line_idx), Some(top_level_ns)) = (self.top_level, renderer.top_level_ns()) {
+            self.push_at(line_idx, top_level_ns);
         }
     }
 
