@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use wgpu::util::DeviceExt;
 
-use super::shader_edits::{ShaderEdit, ShaderEdits};
 use super::PipelineCache;
+use super::shader_edits::{ShaderEdit, ShaderEdits};
 
 /// Creates GPU resources and counts them.
 #[derive(Clone)]

@@ -1,8 +1,8 @@
 //! Shader text that changed since the program was built, for looking at a change without building anew.
 
 use std::borrow::Cow;
-use std::sync::{Arc, RwLock};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, RwLock};
 
 /// One file's text, as it was built in and as it is now.
 #[derive(Debug)]

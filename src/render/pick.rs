@@ -103,7 +103,8 @@ impl Picker {
         let px = [px[0].min(size_px[0] - 1), px[1].min(size_px[1] - 1)];
         gpu.queue.write_buffer(&self.px, 0, bytemuck::bytes_of(&px));
         {
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: Some(LABEL), timestamp_writes: None });
+            let mut pass =
+                encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: Some(LABEL), timestamp_writes: None });
             pass.set_pipeline(&self.pipeline);
             pass.set_bind_group(2, &self.targets, &[]);
             pass.set_bind_group(3, &self.group, &[]);
@@ -129,7 +130,9 @@ impl Picker {
     /// # Errors
     /// A mapping that failed.
     pub fn take(&mut self, finished: u64) -> Result<Option<Option<Picked>>, GpuError> {
-        let Some(pending) = self.pending.filter(|pending| pending.submission == Some(finished)) else { return Ok(None) };
+        let Some(pending) = self.pending.filter(|pending| pending.submission == Some(finished)) else {
+            return Ok(None);
+        };
         self.pending = None;
         let fault = |reason: String| GpuError::Map { label: LABEL, reason };
         if self.state.load(Ordering::Acquire) != READY {

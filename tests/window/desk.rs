@@ -10,8 +10,8 @@ use image::RgbImage;
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{
-    AtomEnum, ChangeWindowAttributesAux, ClientMessageEvent, ConfigureWindowAux, ConnectionExt, CreateWindowAux, EventMask,
-    ImageFormat, InputFocus, PropMode, StackMode, Window, WindowClass,
+    AtomEnum, ChangeWindowAttributesAux, ClientMessageEvent, ConfigureWindowAux, ConnectionExt, CreateWindowAux,
+    EventMask, ImageFormat, InputFocus, PropMode, StackMode, Window, WindowClass,
 };
 use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
@@ -119,7 +119,19 @@ impl User {
         // No window manager has a say about it, so that it stays on top.
         let attributes = CreateWindowAux::new().override_redirect(1).background_pixel(0x0040_4040);
         connection
-            .create_window(0, cover, root, 0, 0, screen_px[0], screen_px[1], 0, WindowClass::INPUT_OUTPUT, 0, &attributes)
+            .create_window(
+                0,
+                cover,
+                root,
+                0,
+                0,
+                screen_px[0],
+                screen_px[1],
+                0,
+                WindowClass::INPUT_OUTPUT,
+                0,
+                &attributes,
+            )
             .expect("sent");
         let xtest = connection.query_extension(b"XTEST").expect("sent").reply().expect("an answer");
         assert!(xtest.present, "Xvfb has XTEST");

@@ -5,7 +5,6 @@ use std::process::Child;
 use std::time::{Duration, Instant};
 
 use image::RgbImage;
-use x11rb::protocol::xproto::Window;
 
 use crate::desk::{User, WindowManager};
 use crate::display::VirtualDisplay;
@@ -21,7 +20,6 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// A window on a desk of its own, in the upper left corner of the screen and with the keyboard's focus.
 struct Desk {
     user: User,
-    window: Window,
     child: Child,
     _manager: WindowManager,
     _display: VirtualDisplay,
@@ -38,7 +36,7 @@ impl Desk {
         let window = user.find_window(Duration::from_secs(120));
         user.place(window, [0, 0]);
         user.focus(window);
-        let desk = Self { user, window, child, _manager: manager, _display: display };
+        let desk = Self { user, child, _manager: manager, _display: display };
         desk.wait_until("a picture is shown", |seen| seen.pixels().any(|pixel| pixel.0 != [0, 0, 0]));
         Some(desk)
     }
@@ -129,7 +127,8 @@ fn window_obeys_keys_and_clicks() {
 #[test]
 fn window_watches_its_files_and_keeps_the_last_good_ones() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (good, scene) = (std::fs::read_to_string(repository("assets/test/cornell.gltf")), folder.path().join("scene.gltf"));
+    let (good, scene) =
+        (std::fs::read_to_string(repository("assets/test/cornell.gltf")), folder.path().join("scene.gltf"));
     let good = good.expect("a glTF file");
     std::fs::write(&scene, &good).expect("written");
     for entry in std::fs::read_dir(repository("assets/test")).expect("a folder").flatten() {

@@ -14,11 +14,17 @@ const EVERYTHING: &str = "acquire=timeout@3x3,acquire=outdated@8,acquire=outdate
                           suspended@42x3,scale=2@46,device-lost@50,acquire=lost@55,device-lost@90";
 
 /// A window that closes after `n_frames` shown frames, with faults: exit code, stderr, and what it showed last.
-fn shown_with(faults: &str, n_frames: u32, more: &[&str], folder: &Path) -> Option<(Option<i32>, String, Option<RgbImage>)> {
+fn shown_with(
+    faults: &str,
+    n_frames: u32,
+    more: &[&str],
+    folder: &Path,
+) -> Option<(Option<i32>, String, Option<RgbImage>)> {
     let display = VirtualDisplay::start()?;
     let path = folder.join("shown.png");
     let n_frames = n_frames.to_string();
-    let mut arguments = vec!["cornell", "--size", "320x180", "--paused", "--frames", &n_frames, "--inject-fault", faults];
+    let mut arguments =
+        vec!["cornell", "--size", "320x180", "--paused", "--frames", &n_frames, "--inject-fault", faults];
     arguments.extend(["--screenshot", path.to_str().expect("UTF-8")]);
     arguments.extend(more);
     let (code, stderr) = run(praxis(&arguments, Some(&display.name)), Duration::from_secs(300));

@@ -52,7 +52,8 @@ pub fn captured(scene: &str, size_px: [u32; 2], folder: &Path) -> RgbImage {
 /// The share of pixels that differ by more than 1 of 255 in a channel.
 pub fn share_that_differs(a: &RgbImage, b: &RgbImage) -> f64 {
     assert_eq!(a.dimensions(), b.dimensions());
-    let n_different = a.pixels().zip(b.pixels()).filter(|(a, b)| (0..3).any(|channel| a[channel].abs_diff(b[channel]) > 1)).count();
+    let n_different =
+        a.pixels().zip(b.pixels()).filter(|(a, b)| (0..3).any(|channel| a[channel].abs_diff(b[channel]) > 1)).count();
     n_different as f64 / f64::from(a.width() * a.height())
 }
 

@@ -387,7 +387,9 @@ mod tests {
             let before = camera.world_from_view;
             camera.focus(nowhere);
             camera.advance(1.0);
-            assert!(camera.world_from_view.is_finite() && (nowhere == Vec3::from(eye) || camera.world_from_view == before));
+            assert!(
+                camera.world_from_view.is_finite() && (nowhere == Vec3::from(eye) || camera.world_from_view == before)
+            );
         }
     }
 

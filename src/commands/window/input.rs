@@ -155,7 +155,8 @@ impl Viewer {
         let limit = pacing.pace.fps_limit.map_or(String::new(), |limit| format!(", at most {limit} fps"));
         let refresh = live.frames.refresh_hz().map_or(String::new(), |hz| format!(" at {hz:.0} Hz"));
         let low_latency = live.frames.pacer_state().map_or(String::new(), |state| {
-            let expected = state.expected_latency_ns.map_or(String::new(), |ns| format!(", {:.1} ms expected", ns as f64 * 1e-6));
+            let expected =
+                state.expected_latency_ns.map_or(String::new(), |ns| format!(", {:.1} ms expected", ns as f64 * 1e-6));
             format!(" · low latency: {:?}, margin {:.1} ms{expected}", state.phase, state.margin_ns as f64 * 1e-6)
         });
         let (n_in_flight, rate_hz) = (live.frames.n_in_flight(), live.frames.recent().rate_hz());

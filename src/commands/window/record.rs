@@ -78,7 +78,8 @@ impl Viewer {
             .set("fps_limit", live.pacing.pace.fps_limit)
             .set("low_latency", live.pacing.pace.is_low_latency)
             .set("refresh_hz", live.frames.refresh_hz());
-        run.warnings.push("a window's run: scene time follows the clock, so that no other run draws the same frames".into());
+        run.warnings
+            .push("a window's run: scene time follows the clock, so that no other run draws the same frames".into());
         run.warnings.extend(cut_short.map(|why| format!("the recording was cut short: {why}")));
         let picture = if cut_short.is_none() { Some(stage.picture(&live.session.gpu)?) } else { None };
         folder.write(&run, &log, picture.as_ref())?;

@@ -15,7 +15,8 @@ impl Viewer {
         let before = self.args.scene.replace(reference);
         match self.load_scene(None) {
             Ok(()) => {
-                self.clock = if self.clock.is_paused() { super::clock::SceneClock::paused() } else { Default::default() };
+                self.clock =
+                    if self.clock.is_paused() { super::clock::SceneClock::paused() } else { Default::default() };
                 self.camera = None;
                 self.scene.override_camera(None);
                 self.overlay.panels.notice(format!("opened {}", path.display()));

@@ -104,7 +104,7 @@ impl Viewer {
         let cameras: Vec<_> = scene.camera_names().into_iter().map(str::to_owned).collect();
         let start_camera = cameras.iter().position(|name| *name == start).unwrap_or(0);
         let live = Live::new(session, surface, &mut scene, args, size_px, refresh_hz(&window))?;
-        let panels = Panels { shows_stats: args.stats, shows_help: args.keys, ..Panels::default() };
+        let panels = Panels::new(args.stats, args.keys);
         let overlay = EguiOverlay::new(&live.session.gpu, window.clone(), live.frames.surface().format(), panels);
         let watch = if args.watch { Some(Watch::start(scene.files())?) } else { None };
         window.set_visible(true);
@@ -374,7 +374,10 @@ impl Viewer {
         while remedy == Remedy::ReplaceDevice {
             match self.try_replace_device() {
                 Ok(()) => {
-                    terminal::note(self.args.render.quiet, "the GPU device was lost, and everything made anew on a new one");
+                    terminal::note(
+                        self.args.render.quiet,
+                        "the GPU device was lost, and everything made anew on a new one",
+                    );
                     self.overlay.panels.notice("the GPU device was lost and replaced".into());
                     return Ok(self.rest(Next::Frame));
                 }
@@ -392,10 +395,7 @@ impl Viewer {
     }
 
     fn try_replace_device(&mut self) -> anyhow::Result<()> {
-        anyhow::ensure!(
-            !self.faults.take_refused_device(self.n_attempts),
-            "no device, as the injected fault wants it"
-        );
+        anyhow::ensure!(!self.faults.take_refused_device(self.n_attempts), "no device, as the injected fault wants it");
         // A window may have one swapchain at a time.
         self.live.frames.surface_mut().release();
         let size_px = inner_size_px(&self.window).map(|side| side.max(1));

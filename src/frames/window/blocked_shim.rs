@@ -1,11 +1,20 @@
 pub struct BlockedTime;
 impl BlockedTime {
-    pub fn start() -> Self { Self }
-    pub fn end_ns(self) -> Option<u64> { None }
+    pub fn start() -> Self {
+        Self
+    }
+    pub fn end_ns(self) -> Option<u64> {
+        None
+    }
 }
-pub struct DeviceWaiter { device: wgpu::Device, wait: crate::pacing::FrameWait }
+pub struct DeviceWaiter {
+    device: wgpu::Device,
+    wait: crate::pacing::FrameWait,
+}
 impl DeviceWaiter {
-    pub fn new(device: &wgpu::Device, wait: crate::pacing::FrameWait) -> Self { Self { device: device.clone(), wait } }
+    pub fn new(device: &wgpu::Device, wait: crate::pacing::FrameWait) -> Self {
+        Self { device: device.clone(), wait }
+    }
 }
 impl crate::pacing::SubmissionWaiter<wgpu::SubmissionIndex> for DeviceWaiter {
     type Error = crate::pacing::WaitError;

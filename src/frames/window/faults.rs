@@ -60,9 +60,8 @@ impl FaultPlan {
 
     /// How many openings of a device fail once attempt `attempt` is reached; each is to be asked for once.
     pub fn take_refused_device(&mut self, attempt: u64) -> bool {
-        let is_due = |planned: &&mut Planned| {
-            planned.fault == Fault::NoDevice && planned.first <= attempt && planned.n > 0
-        };
+        let is_due =
+            |planned: &&mut Planned| planned.fault == Fault::NoDevice && planned.first <= attempt && planned.n > 0;
         match self.planned.iter_mut().find(is_due) {
             Some(planned) => {
                 planned.n -= 1;
@@ -91,9 +90,9 @@ impl FromStr for FaultPlan {
         if text.is_empty() {
             return Ok(Self::default());
         }
-        let planned = text.split(',').map(|part| {
-            parse_planned(part.trim()).ok_or_else(|| UnknownFault { text: part.trim().to_owned() })
-        });
+        let planned = text
+            .split(',')
+            .map(|part| parse_planned(part.trim()).ok_or_else(|| UnknownFault { text: part.trim().to_owned() }));
         Ok(Self { planned: planned.collect::<Result<_, _>>()?, text: text.to_owned() })
     }
 }
@@ -164,7 +163,9 @@ mod tests {
 
     #[test]
     fn window_faults_that_are_none_are_named() {
-        for text in ["lost@3", "acquire=lost", "acquire=lost@", "acquire=lost@3x0", "zero-size@-1", "scale=nan@1", "a=b@1"] {
+        for text in
+            ["lost@3", "acquire=lost", "acquire=lost@", "acquire=lost@3x0", "zero-size@-1", "scale=nan@1", "a=b@1"]
+        {
             let error = text.parse::<FaultPlan>().expect_err(text);
             assert_eq!(error.text, text);
             assert_eq!(error.to_string().lines().count(), 1);

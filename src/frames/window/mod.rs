@@ -19,10 +19,10 @@ use std::time::{Duration, Instant};
 
 use super::FrameError;
 use crate::gpu::{Acquired, FRAME_LATENCY, Gpu, NoTexture, WindowSurface, within_limits};
-use blocked_shim::{BlockedTime, DeviceWaiter};
 use crate::pacing::{ClockChain, FrameWait, InFlightRing, current_core};
 use crate::render::{Picked, Picker, Renderer};
 use crate::scene::Scene;
+use blocked_shim::{BlockedTime, DeviceWaiter};
 
 use content::ContentCopy;
 pub use faults::{Fault, FaultPlan, UnknownFault};

@@ -13,11 +13,8 @@ pub enum MemoryLine {
     GpuResources,
 }
 
-const MEMORY_LINES: [(&str, Unit); 3] = [
-    ("memory.resident", Unit::Bytes),
-    ("memory.gpu", Unit::Bytes),
-    ("memory.gpu_resources_created", Unit::Count),
-];
+const MEMORY_LINES: [(&str, Unit); 3] =
+    [("memory.resident", Unit::Bytes), ("memory.gpu", Unit::Bytes), ("memory.gpu_resources_created", Unit::Count)];
 
 /// Frames of a window while they are recorded. No frame allocates: rows beyond the capacity are left out.
 pub struct Recording {

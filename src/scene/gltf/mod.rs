@@ -115,7 +115,8 @@ impl Importer {
     /// Every file that what was imported comes from.
     pub fn source_files(&self) -> Vec<PathBuf> {
         let documents = self.files.iter().map(|file| &file.document);
-        let of_documents = documents.flat_map(|document| [document.path.clone()].into_iter().chain(document.buffer_files()));
+        let of_documents =
+            documents.flat_map(|document| [document.path.clone()].into_iter().chain(document.buffer_files()));
         of_documents.chain(self.images.files()).collect()
     }
 

@@ -45,6 +45,11 @@ pub struct Panels {
 }
 
 impl Panels {
+    /// With these shown at the start.
+    pub fn new(shows_stats: bool, shows_help: bool) -> Self {
+        Self { shows_stats, shows_help, ..Self::default() }
+    }
+
     /// Whether there is anything to show.
     pub fn is_any(&self) -> bool {
         self.shows_stats || self.shows_help || self.failure.is_some() || self.notice_text().is_some()
@@ -213,7 +218,10 @@ mod tests {
             };
             let output = ctx.run_ui(input, |ui| panels.show(ui.ctx()));
             n_shapes = output.shapes.len();
-            used = output.shapes.iter().fold(egui::Rect::NOTHING, |all, shape| all.union(shape.shape.visual_bounding_rect()));
+            used = output
+                .shapes
+                .iter()
+                .fold(egui::Rect::NOTHING, |all, shape| all.union(shape.shape.visual_bounding_rect()));
             output.drop_without_applying_deltas();
         }
         (n_shapes, used)
