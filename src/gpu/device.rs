@@ -151,6 +151,12 @@ impl Gpu {
         self.errors.is_lost.load(Ordering::Acquire)
     }
 
+    /// The same, after an error or a panic whose reason that may be: wgpu tells of some losses only when it is polled.
+    pub fn is_found_lost(&self) -> bool {
+        let poll = || self.device.poll(wgpu::PollType::Poll).is_err();
+        self.is_lost() || std::panic::catch_unwind(std::panic::AssertUnwindSafe(poll)).unwrap_or(true) || self.is_lost()
+    }
+
     /// Keeps what was compiled for the next run; call once everything has been drawn with.
     pub fn save_pipeline_cache(&self) {
         if let Some(cache) = &self.pipeline_cache {

@@ -185,7 +185,8 @@ impl Viewer {
     pub fn redraw(&mut self) -> anyhow::Result<Next> {
         // What a lost device leaves half changed is made anew, and the scene is written by nothing that talks to the device.
         let drawn = std::panic::catch_unwind(AssertUnwindSafe(|| self.try_redraw()));
-        let is_lost = self.live.session.gpu.is_lost();
+        let gpu = &self.live.session.gpu;
+        let is_lost = if matches!(drawn, Ok(Ok(_))) { gpu.is_lost() } else { gpu.is_found_lost() };
         match drawn {
             Ok(Ok(next)) if !is_lost => Ok(next),
             Ok(Err(error)) if !is_lost => Err(error),
