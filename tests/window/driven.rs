@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use image::RgbImage;
 
+use x11rb::protocol::xproto::Window;
+
 use crate::desk::{User, WindowManager};
 use crate::display::VirtualDisplay;
 use crate::program::{praxis, share_that_differs};
@@ -20,6 +22,7 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// A window on a desk of its own, in the upper left corner of the screen and with the keyboard's focus.
 struct Desk {
     user: User,
+    window: Window,
     child: Child,
     _manager: WindowManager,
     _display: VirtualDisplay,
@@ -36,7 +39,7 @@ impl Desk {
         let window = user.find_window(Duration::from_secs(120));
         user.place(window, [0, 0]);
         user.focus(window);
-        let desk = Self { user, child, _manager: manager, _display: display };
+        let desk = Self { user, window, child, _manager: manager, _display: display };
         desk.wait_until("a picture is shown", |seen| seen.pixels().any(|pixel| pixel.0 != [0, 0, 0]));
         Some(desk)
     }
@@ -76,6 +79,15 @@ impl Drop for Desk {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// What the process has used of all cores, in seconds.
+fn cpu_time_s(child: &Child) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("the process runs");
+    // After the name, which may hold anything but a closing bracket: utime and stime are the 14th and 15th fields.
+    let after_name = stat.rsplit_once(')').expect("a name").1;
+    let ticks = after_name.split_whitespace().skip(11).take(2).map(|ticks| ticks.parse::<f64>().expect("a number"));
+    ticks.sum::<f64>() / 100.0
 }
 
 fn files_in(folder: &Path) -> Vec<String> {
@@ -121,6 +133,33 @@ fn window_obeys_keys_and_clicks() {
     // Off the middle: looking there turns the picture.
     desk.user.click([200, 200]);
     desk.wait_until("the view turned to what was clicked", differs(0.3));
+    desk.end();
+}
+
+#[test]
+fn window_rests_while_nobody_sees_it() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let Some(desk) = Desk::with(&[&repository("scenes/cornell.ron")], folder.path()) else {
+        eprintln!("skipped: Xvfb is not installed");
+        return;
+    };
+    let used_in_two_seconds = || {
+        // What was under way may end first.
+        std::thread::sleep(Duration::from_secs(2));
+        let before = cpu_time_s(&desk.child);
+        std::thread::sleep(Duration::from_secs(2));
+        cpu_time_s(&desk.child) - before
+    };
+    desk.user.cover(true);
+    let covered_s = used_in_two_seconds();
+    desk.user.cover(false);
+    desk.user.minimise(desk.window);
+    let minimised_s = used_in_two_seconds();
+    assert!(covered_s < 0.2 && minimised_s < 0.2, "covered {covered_s} s, minimised {minimised_s} s of CPU time");
+    desk.user.restore(desk.window);
+    let shown_s = used_in_two_seconds();
+    assert!(shown_s > 2.0 * covered_s.max(minimised_s), "it draws again: {shown_s} s of CPU time");
+    desk.user.focus(desk.window);
     desk.end();
 }
 

@@ -5,7 +5,6 @@
 //! starts. The window system hands events over between frames only. So a wait *before* a frame has to be the last thing of the
 //! one before it: the events that came meanwhile are then looked at before the frame, and no wait ages input.
 
-mod blocked_shim;
 mod content;
 mod faults;
 mod latency;
@@ -19,10 +18,9 @@ use std::time::{Duration, Instant};
 
 use super::FrameError;
 use crate::gpu::{Acquired, FRAME_LATENCY, Gpu, NoTexture, WindowSurface, within_limits};
-use crate::pacing::{ClockChain, FrameWait, InFlightRing, current_core};
+use crate::pacing::{BlockedTime, ClockChain, DeviceWaiter, FrameWait, InFlightRing, current_core};
 use crate::render::{Picked, Picker, Renderer};
 use crate::scene::Scene;
-use blocked_shim::{BlockedTime, DeviceWaiter};
 
 use content::ContentCopy;
 pub use faults::{Fault, FaultPlan, UnknownFault};
@@ -95,7 +93,7 @@ pub struct WindowLoop {
     picture_pass: PicturePass,
     picker: Picker,
     pacing: WindowPacing,
-    waiter: DeviceWaiter,
+    device: wgpu::Device,
     ring: InFlightRing<wgpu::SubmissionIndex>,
     pace: Pace,
     chain: ClockChain,
@@ -104,6 +102,7 @@ pub struct WindowLoop {
     picked: Option<Option<Picked>>,
     ticks: Vec<(u64, u64)>,
     frame_started: Option<Instant>,
+    presented: Option<Instant>,
     input_ns: u64,
     before: BeforeFrame,
 }
@@ -135,7 +134,7 @@ impl WindowLoop {
             picker: Picker::new(gpu, renderer),
             surface,
             pacing,
-            waiter: DeviceWaiter::new(&gpu.device, pacing.wait),
+            device: gpu.device.clone(),
             ring: InFlightRing::new(pacing.n_frames_in_flight),
             pace: Pace::new(pacing.pace, pacing.n_frames_in_flight, FRAME_LATENCY + 1),
             chain: ClockChain::new(),
@@ -144,6 +143,7 @@ impl WindowLoop {
             picked: None,
             ticks: Vec::new(),
             frame_started: None,
+            presented: None,
             input_ns: 0,
             before: BeforeFrame::default(),
         })
@@ -239,6 +239,7 @@ impl WindowLoop {
     /// The window was not drawn for a while: the time until now belongs to no frame.
     pub fn rested(&mut self) {
         self.frame_started = None;
+        self.presented = None;
         self.before = BeforeFrame::default();
         self.pace.reset(self.pace.refresh_hz());
     }
@@ -253,7 +254,7 @@ impl WindowLoop {
     /// # Errors
     /// The first fault of the GPU or of a wait.
     pub fn drain(&mut self, renderer: &Renderer) -> Result<(), FrameError> {
-        self.ring.drain(&mut self.waiter)?;
+        self.ring.drain(&mut DeviceWaiter::new(&self.device, self.pacing.wait))?;
         self.read_finished(renderer)
     }
 
@@ -375,7 +376,7 @@ impl WindowLoop {
         let mut blocked_ns = before.blocked_ns;
         if self.pacing.submit_blocks {
             let blocked = BlockedTime::start();
-            newest_ns = self.ring.wait_newest_before_submit(&mut self.waiter)?;
+            newest_ns = self.ring.wait_newest_before_submit(&mut DeviceWaiter::new(&self.device, self.pacing.wait))?;
             blocked_ns = blocked_ns.zip(blocked.end_ns()).map(|(before, newest)| before + newest);
         }
         self.recent.push(WindowLine::Wait, before.waited_ns + newest_ns);
@@ -397,6 +398,10 @@ impl WindowLoop {
             Acquired::Texture { texture, is_suboptimal } => {
                 before_present();
                 self.call(WindowLine::Present, WindowLine::BlockedPresent, |_| gpu.queue.present(texture));
+                let now = Instant::now();
+                if let Some(previous) = self.presented.replace(now) {
+                    self.recent.push(WindowLine::PresentInterval, (now - previous).as_nanos() as u64);
+                }
                 if is_suboptimal {
                     self.drain(renderer)?;
                     self.surface.reconfigure(gpu);
@@ -407,7 +412,7 @@ impl WindowLoop {
         };
         gpu.check_errors()?;
         let blocked = BlockedTime::start();
-        let slot = self.ring.wait_for_slot(&mut self.waiter)?;
+        let slot = self.ring.wait_for_slot(&mut DeviceWaiter::new(&self.device, self.pacing.wait))?;
         self.before = BeforeFrame { waited_ns: slot.waited_ns, blocked_ns: blocked.end_ns(), slept_ns: 0 };
         self.read_finished(renderer)?;
         self.pace.choose_start();

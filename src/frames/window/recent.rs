@@ -33,6 +33,8 @@ pub enum WindowLine {
     Submit,
     /// Handing the surface's texture to the display.
     Present,
+    /// From one frame's being handed over to the next one's: what the display sees of the pace.
+    PresentInterval,
     /// Of acquire, the time that the main thread did not run. Drivers differ in which of these four they block.
     BlockedAcquire,
     /// The same of submit.
@@ -49,7 +51,7 @@ pub enum WindowLine {
     ChainAfterSubmit,
 }
 
-const WINDOW_LINES: [&str; 18] = [
+const WINDOW_LINES: [&str; 19] = [
     names::FRAME_TIME,
     names::CPU_FRAME,
     names::STAGE_WAIT,
@@ -61,6 +63,7 @@ const WINDOW_LINES: [&str; 18] = [
     "stage.acquire",
     names::STAGE_SUBMIT,
     "stage.present",
+    "present_interval",
     names::BLOCKED_ACQUIRE,
     names::BLOCKED_SUBMIT,
     names::BLOCKED_POLL,
