@@ -362,7 +362,7 @@ mod tests {
             (0..3).map(|idx| median(&mut frames, idx)).collect::<Vec<_>>(),
             [Some(320.0), Some(100.0), Some(200.0)]
         );
-        assert_eq!(frames.push_ticks(1, &[(100, 0), (0, 0), (260, 160)], 2.0), None);
+        frames.push_ticks(1, &[(100, 0), (0, 0), (260, 160)], 2.0);
         assert_eq!((frames.bad_timestamps().zero, frames.bad_timestamps().reversed), (1, 1));
         assert_eq!(frames.lines()[1].samples().count(), 1);
     }
