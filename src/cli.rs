@@ -1,5 +1,6 @@
 //! The command line: arguments into plain options. What they mean is the commands' business.
 
+mod pacing;
 mod window;
 
 use std::path::PathBuf;
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use praxis::pacing::FrameWait;
 
+pub use pacing::{PriorityArgs, ThreadPriorityArg, WaitTableArgs};
 pub use window::WindowArgs;
 
 /// A wgpu renderer whose numbers can be trusted.
@@ -32,6 +34,9 @@ pub enum Command {
     Report(ReportArgs),
     /// Show adapters, features, cores, cache line and clock source
     Info(InfoArgs),
+    /// Compare the ways to wait on the same frames
+    #[command(hide = true)]
+    WaitTable(WaitTableArgs),
 }
 
 /// What every command that draws takes.
@@ -62,7 +67,7 @@ pub struct RenderArgs {
     #[arg(long, value_name = "NAME")]
     pub adapter: Option<String>,
     /// How to wait for the oldest frame [default: auto: bench spins on hardware, everything else blocks]
-    #[arg(long, value_name = "auto|block|spin", value_parser = parse_wait)]
+    #[arg(long, value_name = "auto|block|spin|hybrid[:MICROS]", value_parser = parse_wait)]
     pub wait: Option<WaitArg>,
     /// Frames in flight
     #[arg(long, value_name = "1|2|3", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=3))]
@@ -81,6 +86,8 @@ pub struct BenchArgs {
     pub scene: String,
     #[command(flatten)]
     pub render: RenderArgs,
+    #[command(flatten)]
+    pub priority: PriorityArgs,
     /// Frames to measure [default: 1800, on a software adapter 60]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub frames: Option<u32>,
@@ -198,9 +205,9 @@ pub enum WaitArg {
 fn parse_wait(text: &str) -> Result<WaitArg, String> {
     match text {
         "auto" => Ok(WaitArg::Auto),
-        _ => {
-            text.parse().map(WaitArg::Fixed).map_err(|_| format!("`{text}` is no way to wait: use auto, block or spin"))
-        }
+        _ => text.parse().map(WaitArg::Fixed).map_err(|_| {
+            format!("`{text}` is no way to wait: use auto, block, spin, hybrid, or hybrid:MICROS with 1 to 10000 µs")
+        }),
     }
 }
 
@@ -250,6 +257,9 @@ mod tests {
             assert!(parse_size(size).is_err(), "{size}");
         }
         assert_eq!(parse_wait("spin"), Ok(WaitArg::Fixed(FrameWait::Spin)));
+        let max_spin = std::time::Duration::from_micros(50);
+        assert_eq!(parse_wait("hybrid:50"), Ok(WaitArg::Fixed(FrameWait::Hybrid { max_spin })));
+        assert!(parse_wait("hybrid:0").is_err() && parse_wait("hybrid:").is_err());
         assert!(parse_wait("sleep").is_err() && parse_samples("2").is_err() && parse_ev("nan").is_err());
     }
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use praxis::frames::window::FaultPlan;
 use praxis::gpu::PresentPreference;
 
-use super::RenderArgs;
+use super::{PriorityArgs, RenderArgs};
 
 /// What the viewer takes.
 #[derive(Args, Clone, Debug)]
@@ -15,6 +15,8 @@ pub struct WindowArgs {
     pub scene: Option<String>,
     #[command(flatten)]
     pub render: RenderArgs,
+    #[command(flatten)]
+    pub priority: PriorityArgs,
     /// How frames reach the display; what the window can't do is replaced by the nearest
     #[arg(long, value_name = "auto|vsync|mailbox|immediate", default_value_t = PresentPreference::Auto, hide_default_value = true)]
     pub present: PresentPreference,

@@ -8,6 +8,7 @@ mod png;
 mod report;
 mod session;
 mod terminal;
+mod wait_table;
 mod window;
 
 use crate::cli::{Cli, Command};
@@ -32,6 +33,7 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Capture(args)) => capture::run(&args),
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::Info(args)) => info::run(&args),
+        Some(Command::WaitTable(args)) => wait_table::run(&args),
         None => window::run(&cli.window),
     }
 }

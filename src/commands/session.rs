@@ -3,16 +3,16 @@
 use std::sync::LazyLock;
 use std::time::Instant;
 
-use praxis::frames::{FrameError, FrameLoop, LoopOutcome, Progress, render_frames};
+use praxis::frames::{FrameError, FrameLoop, LoopOutcome, Progress, WaitLog, render_frames};
 use praxis::gpu::{Gpu, GpuOptions, Readback};
 use praxis::measure::FrameLog;
-use praxis::pacing::FrameWait;
+use praxis::pacing::{FrameWait, HybridSleep, ObtainedPriority, set_frame_priority};
 use praxis::render::{RayBackend, RayMode, RenderOptions, Renderer, Tonemap};
 use praxis::scene::{LoadOptions, Scene};
 
 use super::png::Rgba;
 use super::{places, terminal};
-use crate::cli::{RayBackendArg, RaysArg, RenderArgs, TonemapArg, WaitArg};
+use crate::cli::{RayBackendArg, RaysArg, RenderArgs, ThreadPriorityArg, TonemapArg, WaitArg};
 
 /// Picture size on hardware.
 pub const HARDWARE_SIZE: [u32; 2] = [2560, 1440];
@@ -109,6 +109,16 @@ impl Session {
         }
     }
 
+    /// Gives this thread its priority, when everything is open and loaded: threads of the driver must not inherit it. A
+    /// refusal is a warning.
+    pub fn set_priority(&self, priority: ThreadPriorityArg) -> ObtainedPriority {
+        let priority = set_frame_priority(priority.into());
+        if let Some(warning) = priority.warning() {
+            terminal::note(self.args.quiet, &format!("warning: {warning}"));
+        }
+        priority
+    }
+
     /// Loads a scene, chooses its camera and uploads it.
     pub fn load(&self, reference: &str, camera: Option<&str>, size_px: [u32; 2]) -> anyhow::Result<Stage> {
         let mut scene = self.load_scene(reference, size_px)?;
@@ -175,10 +185,11 @@ impl Stage {
             n_frames: 1,
             first_frame: frame_idx,
             wait: FrameWait::Block,
+            hybrid_sleep: HybridSleep::default(),
             n_frames_in_flight: 1,
             submit_blocks: false,
         };
-        self.draw(gpu, &options, &mut FrameLog::default(), &mut |_| true)?;
+        self.draw(gpu, &options, &mut FrameLog::default(), &mut WaitLog::with_capacity(1), &mut |_| true)?;
         self.picture(gpu)
     }
 
@@ -188,9 +199,10 @@ impl Stage {
         gpu: &Gpu,
         options: &FrameLoop,
         log: &mut FrameLog,
+        waits: &mut WaitLog,
         progress: &mut dyn Progress,
     ) -> Result<LoopOutcome, FrameError> {
-        render_frames(gpu, &mut self.scene, &mut self.renderer, options, log, progress)
+        render_frames(gpu, &mut self.scene, &mut self.renderer, options, log, waits, progress)
     }
 
     /// Its parts.

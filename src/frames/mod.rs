@@ -5,17 +5,23 @@
 
 pub mod aliasing;
 mod recorder;
+mod usage;
+mod waits;
 pub mod window;
 
 use std::time::Instant;
 
 use crate::gpu::{Gpu, GpuError};
 use crate::measure::{BadTimestamps, FrameLog};
-use crate::pacing::{ClockChain, DeviceWaiter, FrameWait, InFlightRing, WaitError, current_core};
+use crate::pacing::{
+    BlockedTime, ClockChain, DeviceWaiter, FrameWait, HybridSleep, InFlightRing, WaitError, current_core,
+};
 use crate::render::Renderer;
 use crate::scene::Scene;
 
 use recorder::{Recorder, Stage};
+pub use usage::LoopUsage;
+pub use waits::{Overshoots, TimedWait, WaitLog};
 
 /// How many frames to draw and how to wait for them.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +34,8 @@ pub struct FrameLoop {
     pub first_frame: u32,
     /// How to wait for the oldest frame in flight.
     pub wait: FrameWait,
+    /// How a Hybrid wait blocks.
+    pub hybrid_sleep: HybridSleep,
     /// Frames submitted but not finished when the next one starts, at most.
     pub n_frames_in_flight: usize,
     /// Whether the adapter's submit blocks until the submission before it is done: then the newest submission is waited for
@@ -44,6 +52,8 @@ pub struct LoopOutcome {
     pub is_interrupted: bool,
     /// Timestamps that can't be times.
     pub bad_timestamps: BadTimestamps,
+    /// What the recorded frames used.
+    pub usage: LoopUsage,
 }
 
 /// Why a frame could not be drawn.
@@ -69,7 +79,7 @@ impl<F: FnMut(u32) -> bool> Progress for F {
     }
 }
 
-/// Draws frames and records what each of them cost into `log`.
+/// Draws frames and records what each of them cost into `log`, and when it was submitted and waited for into `waits`.
 ///
 /// # Errors
 /// The first fault of the GPU or of a wait. What was recorded until then stays in `log`.
@@ -79,10 +89,11 @@ pub fn render_frames(
     renderer: &mut Renderer,
     options: &FrameLoop,
     log: &mut FrameLog,
+    waits: &mut WaitLog,
     progress: &mut dyn Progress,
 ) -> Result<LoopOutcome, FrameError> {
-    let mut recorder = Recorder::new(log, scene, renderer);
-    let mut waiter = DeviceWaiter::new(&gpu.device, options.wait);
+    let mut recorder = Recorder::new(log, waits, scene, renderer);
+    let mut waiter = DeviceWaiter::new(&gpu.device, options.wait).with_sleep(options.hybrid_sleep);
     let mut ring = InFlightRing::new(options.n_frames_in_flight);
     let mut chain = ClockChain::new();
     let mut outcome = LoopOutcome::default();
@@ -90,10 +101,18 @@ pub fn render_frames(
     for n_done in 0..n_all {
         let is_recorded = n_done >= options.n_warmup;
         let frame_idx = if is_recorded { options.first_frame + n_done - options.n_warmup } else { n_done };
+        if n_done == options.n_warmup {
+            outcome.usage.begin(gpu);
+        }
+        recorder.turn();
         let frame_started = Instant::now();
-        let slot = ring.wait_for_slot(&mut waiter)?;
+        let (slot, wait) = TimedWait::time(&mut ring, |ring| ring.wait_for_slot(&mut waiter))?;
         if is_recorded {
-            recorder.begin_frame(frame_started, slot.waited_ns, current_core());
+            recorder.begin_frame(frame_started, current_core());
+        }
+        recorder.waited(slot.waited_ns, &wait);
+        if is_recorded {
+            recorder.work_begins();
             recorder.chain_start(chain.read_ns());
         }
 
@@ -122,12 +141,15 @@ pub fn render_frames(
         recorder.top_level(renderer);
 
         if options.submit_blocks {
-            recorder.waited(ring.wait_newest_before_submit(&mut waiter)?);
+            let (waited_ns, wait) = TimedWait::time(&mut ring, |ring| ring.wait_newest_before_submit(&mut waiter))?;
+            recorder.waited(waited_ns, &wait);
         }
+        let call = BlockedTime::start();
         recorder.start();
         let submission = gpu.queue.submit([commands]);
         renderer.submitted();
         recorder.end(Stage::Submit);
+        recorder.submitted(call.end_ns());
         gpu.check_errors()?;
         if ring.push(submission).is_err() {
             unreachable!("a slot was waited for");
@@ -142,6 +164,8 @@ pub fn render_frames(
             break;
         }
     }
+    recorder.turn();
+    outcome.usage.end(gpu);
     ring.drain(&mut waiter)?;
     for finished in ring.take_finished() {
         recorder.read_timestamps(renderer, finished, options.n_warmup)?;

@@ -4,8 +4,11 @@ use std::time::Instant;
 
 use crate::gpu::GpuError;
 use crate::measure::{BadTimestamps, FrameLog, LineId, Unit, names, validate_pass_times};
+use crate::pacing::ThreadCpuTime;
 use crate::render::{PASSES, Renderer};
 use crate::scene::Scene;
+
+use super::waits::{TimedWait, WaitLog};
 
 /// A stage that is timed from [`Recorder::start`] to [`Recorder::end`].
 #[derive(Clone, Copy, Debug)]
@@ -20,8 +23,12 @@ pub enum Stage {
 /// from the wait's end to the submit's end, less waits inside and less the clock chain's own time.
 pub struct Recorder<'a> {
     log: &'a mut FrameLog,
+    waits: &'a mut WaitLog,
     lines: Lines,
     frame: Option<OpenFrame>,
+    /// The row whose turn of the loop goes on, and the main thread's CPU time at its begin.
+    turn: Option<(usize, ThreadCpuTime)>,
+    turn_began: Option<ThreadCpuTime>,
     stage_started: Instant,
     /// Submissions of the renderer before this loop: the loop's own are counted from 0.
     n_submitted_before: u64,
@@ -36,6 +43,9 @@ struct Lines {
     stages: [LineId; 4],
     systems: Vec<LineId>,
     top_level: Option<LineId>,
+    cpu_time: Option<LineId>,
+    blocked_poll: Option<LineId>,
+    blocked_submit: Option<LineId>,
     gpu_frame: Option<LineId>,
     passes: Vec<Option<LineId>>,
     chain_start: LineId,
@@ -54,7 +64,9 @@ struct OpenFrame {
 
 impl<'a> Recorder<'a> {
     /// Names every line of the log.
-    pub fn new(log: &'a mut FrameLog, scene: &Scene, renderer: &Renderer) -> Self {
+    pub fn new(log: &'a mut FrameLog, waits: &'a mut WaitLog, scene: &Scene, renderer: &Renderer) -> Self {
+        waits.begin_loop();
+        let has_cpu_time = ThreadCpuTime::now().is_some();
         let mut line = |name: &str| log.line(name, Unit::Nanoseconds);
         let has_timestamps = renderer.has_timestamps();
         let lines = Lines {
@@ -73,6 +85,9 @@ impl<'a> Recorder<'a> {
                 .map(|system| line(&format!("{}{}", names::SYSTEM_PREFIX, system.name)))
                 .collect(),
             top_level: renderer.top_level_ns().map(|_| line(names::TLAS_CPU)),
+            cpu_time: has_cpu_time.then(|| line(names::CPU_TIME_MAIN)),
+            blocked_poll: has_cpu_time.then(|| line(names::BLOCKED_POLL)),
+            blocked_submit: has_cpu_time.then(|| line(names::BLOCKED_SUBMIT)),
             gpu_frame: has_timestamps.then(|| line(names::GPU_FRAME)),
             passes: (0..PASSES.len())
                 .map(|pass_idx| (has_timestamps && renderer.has_pass(pass_idx)).then(|| line(PASSES[pass_idx])))
@@ -84,8 +99,11 @@ impl<'a> Recorder<'a> {
         let ticks = Vec::with_capacity(PASSES.len());
         Self {
             log,
+            waits,
             lines,
             frame: None,
+            turn: None,
+            turn_began: None,
             stage_started: Instant::now(),
             n_submitted_before: renderer.n_submitted(),
             ticks,
@@ -93,13 +111,30 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Opens a frame whose loop turn began at `started` and that waited `waited_ns` since.
-    pub fn begin_frame(&mut self, started: Instant, waited_ns: u64, core: Option<u32>) {
+    /// A turn of the loop ends, and the next one begins: what the main thread ran for in between is the frame's CPU time.
+    pub fn turn(&mut self) {
+        let now = ThreadCpuTime::now();
+        if let (Some((row, began)), Some(now), Some(line)) = (self.turn.take(), now, self.lines.cpu_time) {
+            self.log.set(line, row, now.since_ns(began));
+        }
+        self.turn_began = now;
+    }
+
+    /// Opens a frame whose loop turn began at `started`.
+    pub fn begin_frame(&mut self, started: Instant, core: Option<u32>) {
         let row = self.log.begin_frame();
         self.log.set_core(row, core);
-        self.log.set(self.lines.wait, row, waited_ns);
+        self.turn = self.turn_began.map(|began| (row, began));
         let now = Instant::now();
         self.frame = Some(OpenFrame { row, started, work_started: now, submit_ended: now, not_work_ns: 0 });
+    }
+
+    /// The first wait is over: what follows is work.
+    pub fn work_begins(&mut self) {
+        if let Some(frame) = &mut self.frame {
+            frame.work_started = Instant::now();
+            frame.not_work_ns = 0;
+        }
     }
 
     /// The clock chain at the frame's start.
@@ -126,11 +161,23 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// A wait inside the frame.
-    pub fn waited(&mut self, waited_ns: u64) {
+    /// A wait of `waited_ns`, before or inside the frame's work.
+    pub fn waited(&mut self, waited_ns: u64, wait: &TimedWait) {
+        self.waits.waited(self.frame.as_ref().map(|frame| frame.row), wait);
         if let Some(frame) = &mut self.frame {
             self.log.add(self.lines.wait, frame.row, waited_ns);
+            if let (Some(line), Some(blocked_ns)) = (self.lines.blocked_poll, wait.blocked_ns) {
+                self.log.add(line, frame.row, blocked_ns);
+            }
             frame.not_work_ns += waited_ns;
+        }
+    }
+
+    /// The submit that was timed last kept the thread from running for `blocked_ns`.
+    pub fn submitted(&mut self, blocked_ns: Option<u64>) {
+        self.waits.submitted(self.stage_started);
+        if let (Some(frame), Some(line), Some(ns)) = (&self.frame, self.lines.blocked_submit, blocked_ns) {
+            self.log.set(line, frame.row, ns);
         }
     }
 
@@ -180,24 +227,30 @@ impl<'a> Recorder<'a> {
         let of_renderer = self.n_submitted_before + submission;
         let Some(period_ns) = renderer.read_timestamps(of_renderer, &mut self.ticks) else { return Ok(()) };
         let period_ns = period_ns?;
+        let frame_ns = self.gpu_frame(submission, period_ns);
         let Some(row) = submission.checked_sub(u64::from(n_warmup)) else { return Ok(()) };
         let row = row as usize;
-        let (mut first_begin, mut last_end) = (None, None);
         for (line, &(begin, end)) in self.lines.passes.iter().zip(&self.ticks) {
             let Some(line) = line else { continue };
-            first_begin.get_or_insert(begin);
-            last_end = Some(end);
             match validate_pass_times(begin, end, period_ns) {
                 Ok(pass_ns) => self.log.set(*line, row, pass_ns),
                 Err(fault) => self.bad.count(fault),
             }
         }
-        if let (Some(line), Some(begin), Some(end)) = (self.lines.gpu_frame, first_begin, last_end)
-            && let Ok(frame_ns) = validate_pass_times(begin, end, period_ns)
-        {
+        if let (Some(line), Some(frame_ns)) = (self.lines.gpu_frame, frame_ns) {
             self.log.set(line, row, frame_ns);
         }
         Ok(())
+    }
+
+    /// From the first pass's begin to the last one's end in ns, where both can be believed.
+    fn gpu_frame(&mut self, submission: u64, period_ns: f32) -> Option<u64> {
+        let mut timed = self.lines.passes.iter().zip(&self.ticks).filter_map(|(line, ticks)| line.map(|_| *ticks));
+        let first = timed.next()?;
+        let (begin, end) = (first.0, timed.next_back().unwrap_or(first).1);
+        let frame_ns = validate_pass_times(begin, end, period_ns).ok()?;
+        self.waits.gpu_worked(submission, (begin, end), period_ns);
+        Some(frame_ns)
     }
 
     /// Timestamps that were not believed.

@@ -89,13 +89,21 @@ pub struct FrameLog {
     capacity: usize,
 }
 
+/// An empty vector whose memory was written to: no later frame pays for a page that the system gives out at the first
+/// write, and a run's memory is all there from its begin.
+fn written_once<T: Clone>(capacity: usize, value: T) -> Vec<T> {
+    let mut written = vec![value; capacity];
+    written.clear();
+    written
+}
+
 /// No core was told for the frame.
 const NO_CORE: u32 = u32::MAX;
 
 impl FrameLog {
     /// A log that takes `n_frames` frames without allocating, once its lines are named.
     pub fn with_capacity(n_frames: usize) -> Self {
-        Self { cores: Vec::with_capacity(n_frames), capacity: n_frames, ..Self::default() }
+        Self { cores: written_once(n_frames, NO_CORE), capacity: n_frames, ..Self::default() }
     }
 
     /// The line called `name`, made if there is none; the frames before it have no value.
@@ -106,7 +114,7 @@ impl FrameLog {
             return id;
         }
         let id = LineId(u32::try_from(self.lines.len()).expect("fewer than 4 billion lines"));
-        let mut cells = Vec::with_capacity(self.capacity.max(self.n_frames()));
+        let mut cells = written_once(self.capacity.max(self.n_frames()), ABSENT);
         cells.resize(self.n_frames(), ABSENT);
         self.lines.push(Line { name: name.to_owned(), unit, cells });
         self.ids.insert(name.to_owned(), id);

@@ -38,6 +38,12 @@ pub const CHAIN_AFTER_UPDATE: &str = "chain.after_update";
 /// The clock chain after submit.
 pub const CHAIN_AFTER_SUBMIT: &str = "chain.after_submit";
 
+/// From a frame's end on the GPU to the return of the wait for it, where it was waited for; see
+/// [`ClockAlignment`](super::ClockAlignment) for what that can tell.
+pub const WAIT_OVERSHOOT: &str = "wait.overshoot";
+/// What the main thread ran for from one frame's start to the next one's, whatever it did: a spinning wait counts.
+pub const CPU_TIME_MAIN: &str = "cpu_time.main";
+
 /// Begins the name of a CPU stage.
 pub const STAGE_PREFIX: &str = "stage.";
 /// Begins the name of an ECS system; the function's name follows.

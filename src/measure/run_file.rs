@@ -75,6 +75,9 @@ pub struct RunFile {
     /// What loading the scene cost, by name, in the unit that the name ends with: measured, so no setting.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub load: BTreeMap<String, u64>,
+    /// What the process used while the frames were measured, by name, in the unit that the name ends with.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub usage: BTreeMap<String, u64>,
     /// Every line by name.
     pub lines: BTreeMap<String, RunLine>,
     /// What was counted.
@@ -162,6 +165,7 @@ impl RunFile {
             adapter: Adapter::default(),
             settings: Settings::default(),
             load: BTreeMap::new(),
+            usage: BTreeMap::new(),
             lines: BTreeMap::new(),
             counts: Counts::default(),
             aliasing: None,

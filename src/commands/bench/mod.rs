@@ -9,12 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use praxis::frames::{FrameLoop, LoopOutcome};
+use praxis::frames::{FrameLoop, LoopOutcome, WaitLog};
 use praxis::measure::{
-    Adapter, Budget, Build, FrameLog, RunFile, Settings, read_baseline, record_baseline, write_atomically,
+    Adapter, Budget, Build, FrameLog, RunFile, Settings, Unit, names, read_baseline, record_baseline, write_atomically,
     write_frames_csv,
 };
-use praxis::pacing::{BlockingSubmit, FrameWait, describe_machine, detect_blocking_submit};
+use praxis::pacing::{
+    BlockingSubmit, FrameWait, HybridSleep, ObtainedPriority, describe_machine, detect_blocking_submit,
+};
 use praxis::report::Report;
 
 use super::session::{Session, Stage, StageView};
@@ -50,15 +52,21 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         n_frames,
         first_frame: 0,
         wait: session.wait(FrameWait::for_benchmark(session.gpu.info.device_type)),
+        hybrid_sleep: HybridSleep::default(),
         n_frames_in_flight: args.render.frames_in_flight as usize,
         submit_blocks: submit.blocks,
     };
 
     let mut log = FrameLog::with_capacity(n_frames as usize);
-    let outcome = measure(&session, &mut stage, &frame_loop, &mut log, &is_interrupted)?;
+    let priority = session.set_priority(args.priority.thread_priority);
+    let mut waits = WaitLog::with_capacity((n_warmup + n_frames) as usize);
+    let outcome = measure(&session, &mut stage, &frame_loop, &mut log, &mut waits, &is_interrupted)?;
     log.truncate(outcome.n_frames as usize);
+    let uncertainty_ns = write_overshoots(&waits, &mut log);
 
     let mut run = describe_run(&session, &stage.view(), &frame_loop, &submit, &log, &outcome);
+    describe_priority(&mut run, &priority);
+    run.usage.extend(uncertainty_ns.map(|ns| ("wait.overshoot.uncertainty_ns".to_owned(), ns)));
     if outcome.is_interrupted && !args.skip_aliasing {
         run.warnings.push("aliasing is missing: interrupted".into());
     }
@@ -126,16 +134,27 @@ fn measure(
     stage: &mut Stage,
     frame_loop: &FrameLoop,
     log: &mut FrameLog,
+    waits: &mut WaitLog,
     is_interrupted: &AtomicBool,
 ) -> anyhow::Result<LoopOutcome> {
     let bar = terminal::progress_bar(session.args.quiet, frame_loop.n_warmup + frame_loop.n_frames);
-    let outcome = stage.draw(&session.gpu, frame_loop, log, &mut |n_done| {
+    let outcome = stage.draw(&session.gpu, frame_loop, log, waits, &mut |n_done| {
         // Drawing the bar costs more than a frame: its own limit of ten times a second keeps that rare.
         bar.set_position(u64::from(n_done));
         !is_interrupted.load(Ordering::Relaxed)
     })?;
     bar.finish_and_clear();
     Ok(outcome)
+}
+
+/// Writes what waits overshot, where the GPU's times tell; gives by how much more all of them may have, in ns.
+fn write_overshoots(waits: &WaitLog, log: &mut FrameLog) -> Option<u64> {
+    let overshoots = waits.overshoots().filter(|overshoots| !overshoots.values.is_empty())?;
+    let line = log.line(names::WAIT_OVERSHOOT, Unit::Nanoseconds);
+    for &(_, row, overshoot_ns) in &overshoots.values {
+        log.set(line, row, overshoot_ns);
+    }
+    overshoots.alignment.uncertainty_ns().map(|ns| ns.ceil() as u64)
 }
 
 /// Becomes true at the first Ctrl-C or SIGTERM. A later one ends the program at once, unless it comes so soon that the first has
@@ -172,6 +191,7 @@ pub(super) fn describe_run(
     if let Some(stats) = stage.renderer.ray_stats() {
         run.load.insert("rays.build_ns".into(), stats.build_ns);
     }
+    run.usage = outcome.usage.to_map();
     run.set_bad_timestamps(outcome.bad_timestamps);
     run.warnings.extend(stage.scene.warnings().iter().cloned());
     run.warnings.extend(stage.renderer.warnings().iter().cloned());
@@ -182,6 +202,16 @@ pub(super) fn describe_run(
         run.warnings.push("measured with a debug build: its CPU lines say little".into());
     }
     run
+}
+
+/// Nothing, as in Baselines from before there were priorities, where the thread is an ordinary one.
+pub(super) fn describe_priority(run: &mut RunFile, priority: &ObtainedPriority) {
+    if !priority.is_ordinary() {
+        run.settings
+            .set("thread_priority", priority.asked.to_string())
+            .set("thread_priority.obtained", priority.obtained.clone());
+    }
+    run.warnings.extend(priority.warning());
 }
 
 fn describe_build() -> Build {

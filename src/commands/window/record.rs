@@ -5,9 +5,10 @@ use std::path::Path;
 use praxis::frames::window::{MemoryLine, Recorded};
 use praxis::frames::{FrameLoop, LoopOutcome};
 use praxis::gpu::present_mode_name;
+use praxis::pacing::{HybridSleep, ProcessUsage};
 
 use super::viewer::Viewer;
-use crate::commands::bench::{RunFolder, describe_run};
+use crate::commands::bench::{RunFolder, describe_priority, describe_run};
 use crate::commands::session::StageView;
 use crate::commands::{one_line, terminal};
 
@@ -62,12 +63,15 @@ impl Viewer {
             n_frames,
             first_frame: 0,
             wait: live.pacing.wait,
+            hybrid_sleep: HybridSleep::default(),
             n_frames_in_flight: live.pacing.n_frames_in_flight,
             submit_blocks: live.pacing.submit_blocks,
         };
-        let outcome = LoopOutcome { n_frames, is_interrupted: cut_short.is_some(), bad_timestamps };
+        let outcome =
+            LoopOutcome { n_frames, is_interrupted: cut_short.is_some(), bad_timestamps, ..LoopOutcome::default() };
         let mut run = describe_run(&live.session, &stage, &frame_loop, &live.submit, &log, &outcome);
         let [width, height] = live.frames.surface().size_px();
+        describe_priority(&mut run, &self.priority);
         run.counts.missed = n_missed;
         run.settings
             .set("window", true)
@@ -97,28 +101,8 @@ impl Viewer {
         if let Some(report) = gpu.device.generate_allocator_report() {
             recording.set_memory(MemoryLine::Gpu, report.total_allocated_bytes);
         }
-        if let Some(bytes) = resident_bytes() {
+        if let Some(bytes) = ProcessUsage::now().resident_bytes {
             recording.set_memory(MemoryLine::Resident, bytes);
         }
-    }
-}
-
-/// The process's memory that is in RAM; `None` where the system doesn't say it in a file.
-fn resident_bytes() -> Option<u64> {
-    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let n_pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
-    #[cfg(unix)]
-    return Some(n_pages * rustix::param::page_size() as u64);
-    #[cfg(not(unix))]
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn window_memory_is_what_the_system_says() {
-        let bytes = super::resident_bytes().expect("Linux says it");
-        assert!((1 << 20..1 << 40).contains(&bytes), "{bytes}");
     }
 }

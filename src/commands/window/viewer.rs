@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use praxis::frames::window::{Drawn, Fault, FaultPlan, GiveUp, Recovery, Remedy, WindowContent, WindowFrame};
+use praxis::pacing::ObtainedPriority;
 use praxis::scene::Scene;
 use winit::dpi::{LogicalSize, PhysicalSize};
 use winit::event_loop::ActiveEventLoop;
@@ -71,6 +72,8 @@ pub struct Viewer {
     pub(super) wanted_picture: Option<PathBuf>,
     pub(super) is_occluded: bool,
     pub(super) may_have_moved: bool,
+    /// What the main thread really got of `--thread-priority`.
+    pub(super) priority: ObtainedPriority,
     recovery: Recovery,
     faults: FaultPlan,
     n_attempts: u64,
@@ -104,6 +107,7 @@ impl Viewer {
         let cameras: Vec<_> = scene.camera_names().into_iter().map(str::to_owned).collect();
         let start_camera = cameras.iter().position(|name| *name == start).unwrap_or(0);
         let live = Live::new(session, surface, &mut scene, args, size_px, refresh_hz(&window))?;
+        let priority = live.session.set_priority(args.priority.thread_priority);
         let panels = Panels::new(args.stats, args.keys);
         let overlay = EguiOverlay::new(&live.session.gpu, window.clone(), live.frames.surface().format(), panels);
         let watch = if args.watch { Some(Watch::start(scene.files())?) } else { None };
@@ -125,6 +129,7 @@ impl Viewer {
             wanted_picture: None,
             is_occluded: false,
             may_have_moved: false,
+            priority,
             recovery: Recovery::default(),
             faults: args.inject_fault.clone(),
             n_attempts: 0,

@@ -93,7 +93,7 @@ pub struct WindowLoop {
     picture_pass: PicturePass,
     picker: Picker,
     pacing: WindowPacing,
-    device: wgpu::Device,
+    waiter: DeviceWaiter,
     ring: InFlightRing<wgpu::SubmissionIndex>,
     pace: Pace,
     chain: ClockChain,
@@ -134,7 +134,7 @@ impl WindowLoop {
             picker: Picker::new(gpu, renderer),
             surface,
             pacing,
-            device: gpu.device.clone(),
+            waiter: DeviceWaiter::new(&gpu.device, pacing.wait),
             ring: InFlightRing::new(pacing.n_frames_in_flight),
             pace: Pace::new(pacing.pace, pacing.n_frames_in_flight, FRAME_LATENCY + 1),
             chain: ClockChain::new(),
@@ -254,7 +254,7 @@ impl WindowLoop {
     /// # Errors
     /// The first fault of the GPU or of a wait.
     pub fn drain(&mut self, renderer: &Renderer) -> Result<(), FrameError> {
-        self.ring.drain(&mut DeviceWaiter::new(&self.device, self.pacing.wait))?;
+        self.ring.drain(&mut self.waiter)?;
         self.read_finished(renderer)
     }
 
@@ -376,7 +376,7 @@ impl WindowLoop {
         let mut blocked_ns = before.blocked_ns;
         if self.pacing.submit_blocks {
             let blocked = BlockedTime::start();
-            newest_ns = self.ring.wait_newest_before_submit(&mut DeviceWaiter::new(&self.device, self.pacing.wait))?;
+            newest_ns = self.ring.wait_newest_before_submit(&mut self.waiter)?;
             blocked_ns = blocked_ns.zip(blocked.end_ns()).map(|(before, newest)| before + newest);
         }
         self.recent.push(WindowLine::Wait, before.waited_ns + newest_ns);
@@ -412,7 +412,7 @@ impl WindowLoop {
         };
         gpu.check_errors()?;
         let blocked = BlockedTime::start();
-        let slot = self.ring.wait_for_slot(&mut DeviceWaiter::new(&self.device, self.pacing.wait))?;
+        let slot = self.ring.wait_for_slot(&mut self.waiter)?;
         self.before = BeforeFrame { waited_ns: slot.waited_ns, blocked_ns: blocked.end_ns(), slept_ns: 0 };
         self.read_finished(renderer)?;
         self.pace.choose_start();
