@@ -2,6 +2,7 @@
 
 mod experiment;
 mod pacing;
+mod window;
 
 use std::path::PathBuf;
 
@@ -11,6 +12,7 @@ use praxis::pacing::FrameWait;
 
 pub use experiment::ExperimentArgs;
 pub use pacing::{PriorityArgs, ThreadPriorityArg, WaitTableArgs};
+pub use window::WindowArgs;
 
 /// A wgpu renderer whose numbers can be trusted.
 #[derive(Parser, Debug)]
@@ -38,26 +40,6 @@ pub enum Command {
     /// Compare the ways to wait on the same frames
     #[command(hide = true)]
     WaitTable(WaitTableArgs),
-}
-
-/// What the viewer takes.
-#[derive(Args, Debug)]
-pub struct WindowArgs {
-    /// Scene name, or path of a .ron, .gltf or .glb file [default: town]
-    pub scene: Option<String>,
-    #[command(flatten)]
-    pub render: RenderArgs,
-    #[command(flatten)]
-    pub priority: PriorityArgs,
-    /// Close after this many frames
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    pub frames: Option<u32>,
-    /// Save what the window shows at the last frame to this PNG file (with --frames)
-    #[arg(long, value_name = "FILE", requires = "frames", value_parser = png_path())]
-    pub screenshot: Option<PathBuf>,
-    /// Start with Frame stats shown (F3)
-    #[arg(long)]
-    pub stats: bool,
 }
 
 /// What every command that draws takes.

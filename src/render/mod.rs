@@ -10,6 +10,7 @@ mod gpu_scene;
 mod layout;
 mod meshes;
 mod passes;
+mod pick;
 mod prepare;
 mod rays;
 mod shaders;
@@ -27,6 +28,7 @@ use crate::scene::Scene;
 
 pub use encode::PASSES;
 pub use gpu_scene::SceneCounts;
+pub use pick::{Picked, Picker};
 pub use rays::{RayBackend, RayMode, RayStats};
 pub use targets::PICTURE_FORMAT;
 

@@ -69,7 +69,7 @@ fn new_folder(parent: &Path, name: &str) -> anyhow::Result<(PathBuf, MadeFolders
 }
 
 /// `SCENE-YYYY-MM-DDTHH-MM-SSZ`.
-fn default_name(scene: &str) -> String {
+pub fn default_name(scene: &str) -> String {
     let stem = Path::new(scene).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let now = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
     format!("{stem}-{}", now.replace(':', "-"))

@@ -20,12 +20,12 @@ use praxis::measure::{
 use praxis::pacing::{FrameWait, HybridSleep, ObtainedPriority, describe_machine, detect_blocking_submit};
 use praxis::report::Report;
 
-use super::session::{Session, Stage};
+use super::session::{Session, Stage, StageView};
 use super::{Outcome, places, terminal};
 use crate::cli::BenchArgs;
-use folder::RunFolder;
+pub(super) use folder::{RunFolder, default_name};
 use goldens::RunGoldens;
-use saved_run::SavedRun;
+pub(super) use saved_run::SavedRun;
 
 const HARDWARE_FRAMES: (u32, u32) = (100, 1800);
 /// How long the first Ctrl-C has to be obeyed before a second one counts.
@@ -78,7 +78,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
     log.truncate(outcome.n_frames as usize);
     let uncertainty_ns = write_overshoots(&waits, &mut log);
 
-    let mut run = describe_run(&session, &stage, &frame_loop, &log, &outcome);
+    let mut run = describe_run(&session, &stage.view(), &frame_loop, &log, &outcome);
     run.date = Some(started);
     describe_priority(&mut run, &priority);
     run.usage.extend(uncertainty_ns.map(|ns| ("wait.overshoot.uncertainty_ns".to_owned(), ns)));
@@ -95,7 +95,8 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
     if outcome.is_interrupted && !args.skip_aliasing {
         run.warnings.push("aliasing is missing: interrupted".into());
     }
-    let saved = SavedRun { run: &run, log: &log, picture: &picture, goldens: &golden_pictures }.write(&folder.path);
+    let saved =
+        SavedRun { run: &run, log: &log, picture: Some(&picture), goldens: &golden_pictures }.write(&folder.path);
     if let Err(error) = saved {
         // What can't be kept can still be read.
         print_report(args, &run)?;
@@ -205,9 +206,9 @@ fn interruption() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(flag)
 }
 
-fn describe_run(
+pub(super) fn describe_run(
     session: &Session,
-    stage: &Stage,
+    stage: &StageView,
     frame_loop: &FrameLoop,
     log: &FrameLog,
     outcome: &LoopOutcome,
@@ -237,7 +238,7 @@ fn describe_run(
 }
 
 /// Nothing, as in Baselines from before there were priorities, where the thread is an ordinary one.
-fn describe_priority(run: &mut RunFile, priority: &ObtainedPriority) {
+pub(super) fn describe_priority(run: &mut RunFile, priority: &ObtainedPriority) {
     if !priority.is_ordinary() {
         run.settings
             .set("thread_priority", priority.asked.to_string())
@@ -273,7 +274,7 @@ fn describe_adapter(session: &Session, frame_loop: &FrameLoop) -> Adapter {
 }
 
 /// Every setting that could change a number.
-fn describe_settings(session: &Session, stage: &Stage, frame_loop: &FrameLoop) -> Settings {
+fn describe_settings(session: &Session, stage: &StageView, frame_loop: &FrameLoop) -> Settings {
     let mut settings = Settings::default();
     let [width, height] = stage.options.size_px;
     settings

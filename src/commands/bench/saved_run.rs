@@ -14,7 +14,8 @@ use crate::commands::{places, png};
 pub struct SavedRun<'a> {
     pub run: &'a RunFile,
     pub log: &'a FrameLog,
-    pub picture: &'a png::Rgba,
+    /// The last frame, if it could be read.
+    pub picture: Option<&'a png::Rgba>,
     pub goldens: &'a [GoldenPictures],
 }
 
@@ -22,12 +23,14 @@ impl SavedRun<'_> {
     /// Writes all of it. What an earlier run left in the folder is replaced, or, where this one has no such thing, removed.
     pub fn write(&self, folder: &Path) -> anyhow::Result<()> {
         let could_not = || format!("could not save the run in {}, where nothing of it was left", folder.display());
-        let final_png = png::encode(self.picture)?;
+        let final_png = self.picture.map(png::encode).transpose()?;
         let page = page_of(self.run, &self.page_pictures())?;
         let mut files = StagedFiles::new(folder);
         let mut add =
             |name: String, bytes: &[u8]| files.add(name, |file| file.write_all(bytes)).with_context(could_not);
-        add("final.png".into(), &final_png)?;
+        if let Some(bytes) = &final_png {
+            add("final.png".into(), bytes)?;
+        }
         for golden in self.goldens {
             let shown = [
                 ("expected", golden.expected.as_ref()),
@@ -57,7 +60,7 @@ impl SavedRun<'_> {
             error: golden.error.clone().map(page::png_picture),
         };
         PagePictures {
-            last_frame: page::last_frame(self.picture),
+            last_frame: self.picture.and_then(page::last_frame),
             goldens: self.goldens.iter().map(set).collect(),
             aliasing: Vec::new(),
         }
