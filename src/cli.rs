@@ -66,6 +66,9 @@ pub struct RenderArgs {
     /// What traces rays: our own BVH, the adapter's ray queries, or what suits the adapter
     #[arg(long, value_enum, default_value_t = RayBackendArg::Auto)]
     pub ray_backend: RayBackendArg,
+    /// Degrees that the sun is wide: 0 for hard shadows, 0.53 for the real sun's [default: the scene's, mostly 0]
+    #[arg(long, value_name = "DEGREES", value_parser = parse_angular_diameter)]
+    pub sun_angular_diameter: Option<f32>,
     /// Part of an adapter's name (see `praxis info`)
     #[arg(long, value_name = "NAME")]
     pub adapter: Option<String>,
@@ -104,6 +107,9 @@ pub struct BenchArgs {
     /// Don't draw the scene's goldens afterwards: then nothing says that the right picture was measured
     #[arg(long)]
     pub skip_goldens: bool,
+    /// After the timed frames, draw some of them again and count their rays
+    #[arg(long)]
+    pub count_rays: bool,
     /// Run folder to write [default: runs/SCENE-TIME]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -171,6 +177,8 @@ pub struct ReportArgs {
 
 #[derive(Args, Debug)]
 pub struct InfoArgs {
+    /// Scene whose structures for rays are built by each backend, to show their memory and the time it takes
+    pub scene: Option<String>,
     /// As JSON on stdout
     #[arg(long)]
     pub json: bool,
@@ -258,6 +266,11 @@ fn parse_samples(text: &str) -> Result<u32, String> {
     }
 }
 
+fn parse_angular_diameter(text: &str) -> Result<f32, String> {
+    let degrees = text.parse::<f32>().ok().filter(|degrees| (0.0..=90.0).contains(degrees));
+    degrees.ok_or_else(|| "use a number of degrees from 0 to 90".into())
+}
+
 fn parse_ev(text: &str) -> Result<f32, String> {
     text.parse::<f32>()
         .ok()
@@ -293,5 +306,7 @@ mod tests {
         assert_eq!(parse_wait("hybrid:50"), Ok(WaitArg::Fixed(FrameWait::Hybrid { max_spin })));
         assert!(parse_wait("hybrid:0").is_err() && parse_wait("hybrid:").is_err());
         assert!(parse_wait("sleep").is_err() && parse_samples("2").is_err() && parse_ev("nan").is_err());
+        assert_eq!(parse_angular_diameter("0.53"), Ok(0.53));
+        assert!(["-1", "91", "nan", "inf", "x"].into_iter().all(|text| parse_angular_diameter(text).is_err()));
     }
 }

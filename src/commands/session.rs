@@ -48,7 +48,7 @@ pub fn clock_ns() -> u64 {
 
 /// How `args` choose an adapter.
 pub fn gpu_options(args: &RenderArgs) -> GpuOptions {
-    GpuOptions { adapter: args.adapter.clone(), is_validating: args.validate, is_noop: false }
+    GpuOptions { adapter: args.adapter.clone(), is_validating: args.validate, ..GpuOptions::default() }
 }
 
 impl From<TonemapArg> for Tonemap {
@@ -132,7 +132,10 @@ impl Session {
     /// Loads a scene and says what is odd about it. The size is for cameras that frame a model.
     pub fn load_scene(&self, reference: &str, size_px: [u32; 2]) -> anyhow::Result<Scene> {
         let load_options = LoadOptions { clock_ns, aspect: size_px[0] as f32 / size_px[1] as f32 };
-        let scene = Scene::load(reference, &places::scenes(), &load_options)?;
+        let mut scene = Scene::load(reference, &places::scenes(), &load_options)?;
+        if let Some(degrees) = self.args.sun_angular_diameter {
+            scene.set_sun_angular_diameter_deg(degrees);
+        }
         for warning in scene.warnings() {
             terminal::note(self.args.quiet, &format!("warning: {warning}"));
         }

@@ -3,6 +3,7 @@
 mod device;
 mod error;
 mod factory;
+mod memory;
 mod pipeline_cache;
 mod present_mode;
 mod readback;

@@ -67,6 +67,6 @@ pub use frame_log::{FrameLog, Line, LineId, Unit};
 pub use frames_csv::write_frames_csv;
 pub use quantile::{Summary, quantile};
 pub use return_alignment::{ClockPair, ReturnAlignment};
-pub use run_file::{Counts, MissingLine, RUN_SCHEMA, RunFile, RunFileError, RunLine, ThreadCounts};
+pub use run_file::{Counts, MissingLine, RUN_SCHEMA, RayTotals, RunFile, RunFileError, RunLine, ThreadCounts};
 pub use span_log::{Span, SpanClock, SpanId, SpanLine, SpanLog};
 pub use timestamps::{BadTimestamp, BadTimestamps, LONGEST_PASS_NS, validate_pass_times};

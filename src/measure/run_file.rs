@@ -46,6 +46,9 @@ pub struct Counts {
     /// What the processor counted of the main thread over the measured frames; `None` where it can't be told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub main_thread: Option<ThreadCounts>,
+    /// Rays, where they were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rays: Option<RayTotals>,
 }
 
 /// What the processor counted of one thread. The kernel's work for it is not in cycles and instructions.
@@ -58,6 +61,31 @@ pub struct ThreadCounts {
     pub instructions: Option<u64>,
     /// Time on a core, in ns.
     pub task_clock_ns: Option<u64>,
+}
+
+/// The rays towards the sun of some of a run's frames, which were drawn again to count them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RayTotals {
+    /// Frames that were counted; all that follows is of all of them.
+    pub n_frames: u64,
+    /// Pixels.
+    pub n_px: u64,
+    /// First rays: one for each surface of a pixel that the sun could light.
+    pub n_surface_rays: u64,
+    /// Pixels that got edge rays.
+    pub n_edge_px: u64,
+    /// Edge rays.
+    pub n_edge_rays: u64,
+    /// What the sun pass took for those frames when they were timed, in nanoseconds; `None` without timestamps.
+    pub gpu_sun_ns: Option<u64>,
+}
+
+impl RayTotals {
+    /// Rays in a second of the sun pass, everything else in it included.
+    pub fn rays_per_second(&self) -> Option<f64> {
+        let n_rays = (self.n_surface_rays + self.n_edge_rays) as f64;
+        self.gpu_sun_ns.filter(|&ns| ns > 0).map(|ns| n_rays / (ns as f64 * 1e-9))
+    }
 }
 
 /// A run: `run.json`, and as a Baseline `baselines/<machine>/<scene>.json`.

@@ -34,12 +34,19 @@ pub fn translucent(rays: Option<RayBackend>) -> &'static str {
     }
     match rays {
         Some(RayBackend::Bvh) => {
-            joined!("enable wgpu_binding_array;\n", "rays/mask_textured.wgsl", "rays/bvh.wgsl", "sun_direct.wgsl")
+            joined!(
+                "enable wgpu_binding_array;\n",
+                "rays/mask_textured.wgsl",
+                "rays/bvh.wgsl",
+                "rays/sun_disc.wgsl",
+                "sun_direct.wgsl"
+            )
         }
         Some(RayBackend::Query) => joined!(
             "enable wgpu_ray_query;\nenable wgpu_binding_array;\n",
             "rays/mask_textured.wgsl",
             "rays/query.wgsl",
+            "rays/sun_disc.wgsl",
             "sun_direct.wgsl"
         ),
         None => joined!("enable wgpu_binding_array;\n", "sun_unshadowed.wgsl"),
@@ -129,6 +136,7 @@ pub fn sun(step: SunStep, n_samples: u32, rays: RayVariant) -> &'static str {
                     "scene.wgsl",
                     $($mask,)+
                     $backend,
+                    "rays/sun_disc.wgsl",
                     "ids.wgsl",
                     "find_triangle.wgsl",
                     "standard_samples.wgsl",
@@ -177,7 +185,7 @@ pub fn sun(step: SunStep, n_samples: u32, rays: RayVariant) -> &'static str {
 pub fn ray_test(rays: RayVariant) -> &'static str {
     macro_rules! joined {
         ($enable:literal, [$($mask:literal),+], $backend:literal) => {
-            concat!($enable, source!("layout.wgsl", "scene.wgsl", $($mask,)+ $backend, "rays/tests.wgsl"))
+            concat!($enable, source!("layout.wgsl", "scene.wgsl", $($mask,)+ $backend, "rays/tests/trace.wgsl"))
         };
     }
     match (rays.backend, rays.has_masked) {

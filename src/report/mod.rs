@@ -21,8 +21,8 @@ use serde_json::{Value, json};
 
 use crate::measure::aliasing::Aliasing;
 use crate::measure::{
-    Budget, BudgetOutcome, BudgetVerdict, Comparison, Drift, DriftVerdict, LineDrift, RunFile, compare, judge_budgets,
-    judge_drift,
+    Budget, BudgetOutcome, BudgetVerdict, Comparison, Drift, DriftVerdict, LineDrift, RayTotals, RunFile, compare,
+    judge_budgets, judge_drift,
 };
 use format::format_delta;
 
@@ -186,6 +186,7 @@ impl<'a> Report<'a> {
                 counted(counts.migrations, "migration")
             ));
         }
+        notes.extend(run.counts.rays.as_ref().map(rays_note));
         if run.counts.missed > 0 {
             notes.push(format!("{} missed the deadline", counted(run.counts.missed, "frame")));
         }
@@ -257,6 +258,20 @@ impl<'a> Report<'a> {
         }
         notes
     }
+}
+
+fn rays_note(rays: &RayTotals) -> String {
+    let n_frames = rays.n_frames.max(1) as f64;
+    let thousands = |n: u64| format!("{:.0} thousand", n as f64 / n_frames / 1e3);
+    let rate =
+        rays.rays_per_second().map_or_else(String::new, |rate| format!("; {:.1} million rays a second", rate / 1e6));
+    format!(
+        "rays of a frame: {} from surfaces, {} at {:.1}% of the pixels for the edges of shadows{rate} ({} counted)",
+        thousands(rays.n_surface_rays),
+        thousands(rays.n_edge_rays),
+        rays.n_edge_px as f64 / rays.n_px.max(1) as f64 * 100.0,
+        counted(rays.n_frames, "frame")
+    )
 }
 
 /// `1 frame`, `2 frames`.

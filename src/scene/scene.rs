@@ -90,6 +90,13 @@ impl Scene {
         self.world.get::<Sun>(self.sun).copied().unwrap_or_default()
     }
 
+    /// Gives the sun's disc another size, in degrees; shadows are soft from then on in renderers made afterwards. 0 makes them hard.
+    pub fn set_sun_angular_diameter_deg(&mut self, degrees: f32) {
+        if let Some(mut sun) = self.world.get_mut::<Sun>(self.sun) {
+            sun.angular_diameter_deg = degrees;
+        }
+    }
+
     /// The exposure that the scene asks for, in EV at ISO 100.
     pub fn exposure_ev100(&self) -> Option<f32> {
         self.exposure_ev100

@@ -1,6 +1,7 @@
 //! `praxis bench`: draws a scene's fixed frames and writes what they cost into a run folder.
 
 mod aliasing;
+mod count_rays;
 mod experiment;
 mod folder;
 mod goldens;
@@ -94,6 +95,9 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
     }
     if outcome.is_interrupted && !args.skip_aliasing {
         run.warnings.push("aliasing is missing: interrupted".into());
+    }
+    if args.count_rays && !outcome.is_interrupted {
+        run.counts.rays = count_rays::count(&session.gpu, &mut stage, &run)?;
     }
     let saved =
         SavedRun { run: &run, log: &log, picture: Some(&picture), goldens: &golden_pictures }.write(&folder.path);
@@ -221,6 +225,8 @@ pub(super) fn describe_run(
     run.settings = describe_settings(session, stage, frame_loop);
     if let Some(stats) = stage.renderer.ray_stats() {
         run.load.insert("rays.build_ns".into(), stats.build_ns);
+        run.load.insert("rays.bytes".into(), stats.bytes);
+        run.load.insert("rays.driver_bytes".into(), stats.driver_bytes);
     }
     run.usage = outcome.usage.to_map();
     run.set_bad_timestamps(outcome.bad_timestamps);
@@ -295,12 +301,17 @@ fn describe_settings(session: &Session, stage: &StageView, frame_loop: &FrameLoo
     if let Some(injection) = frame_loop.injection {
         settings.set("inject", injection.to_string());
     }
+    // Most scenes have none: runs of before there was one compare with them.
+    let angular_diameter_deg = stage.scene.sun().angular_diameter_deg;
+    if angular_diameter_deg > 0.0 {
+        settings.set("sun_angular_diameter_deg", f64::from(angular_diameter_deg));
+    }
     if let Some(stats) = stage.renderer.ray_stats() {
         settings
             .set("rays.static_triangles", stats.n_static_triangles)
             .set("rays.moving_triangles", stats.n_moving_triangles)
-            .set("rays.moving_instances", stats.n_instances)
-            .set("rays.bytes", stats.bytes);
+            .set("rays.moving_instances", stats.n_moving_meshes)
+            .set("rays.moving_bodies", stats.n_instances);
     }
     let counts = stage.renderer.counts();
     settings
