@@ -46,7 +46,8 @@ pub fn write_trace(log: &FrameLog, run: &RunFile, writer: &mut dyn Write) -> io:
 
 /// What is in the file, and how far it can be trusted.
 fn describe(run: &RunFile, alignment: Option<&ClockAlignment>, frames: &[Range<usize>]) -> Value {
-    let ranges: Vec<String> = frames.iter().map(|range| format!("{} to {}", range.start, range.end - 1)).collect();
+    let ranges = frames.iter().filter(|range| !range.is_empty());
+    let ranges: Vec<String> = ranges.map(|range| format!("{} to {}", range.start, range.end - 1)).collect();
     let alignment = match alignment {
         None => json!("none: no frame has GPU times, so there is no GPU track"),
         Some(alignment) => json!({
@@ -70,14 +71,11 @@ fn describe(run: &RunFile, alignment: Option<&ClockAlignment>, frames: &[Range<u
     })
 }
 
-/// All frames, or of a long run the first ones and those around the slowest.
-fn chosen_frames(log: &FrameLog) -> Vec<Range<usize>> {
+/// All frames, or of a long run the first ones and those around the slowest; the second range may be empty.
+fn chosen_frames(log: &FrameLog) -> [Range<usize>; 2] {
     let n_frames = log.n_frames();
-    if n_frames == 0 {
-        return Vec::new();
-    }
     if n_frames <= MOST_TRACE_FRAMES {
-        return vec![0..n_frames];
+        return [0..n_frames, n_frames..n_frames];
     }
     let half = MOST_TRACE_FRAMES / 2;
     let slowest = log.find(names::FRAME_TIME).and_then(|line| {
@@ -85,10 +83,7 @@ fn chosen_frames(log: &FrameLog) -> Vec<Range<usize>> {
         samples.max().map(|(_, idx)| idx)
     });
     let begin = slowest.unwrap_or(n_frames).saturating_sub(half / 2).clamp(half, n_frames - half);
-    match begin == half {
-        true => vec![0..MOST_TRACE_FRAMES],
-        false => vec![0..half, begin..begin + half],
-    }
+    [0..half, begin..begin + half]
 }
 
 fn n_in_flight(run: &RunFile) -> usize {

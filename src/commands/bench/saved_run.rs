@@ -87,7 +87,8 @@ fn page_of(run: &RunFile, pictures: &PagePictures) -> anyhow::Result<String> {
 /// Takes away the pictures that an earlier run left: this run's come in their place, or it has none. Only files of our own
 /// names go; a folder of that name may be anything.
 fn remove_stale(folder: &Path) -> anyhow::Result<()> {
-    let is_ours: [(&str, fn(&str) -> bool); 2] = [
+    type IsOurs = fn(&str) -> bool;
+    let is_ours: [(&str, IsOurs); 2] = [
         (ALIASING_FOLDER, |name| {
             let place = name.strip_prefix("place").and_then(|rest| rest.split_once('_'));
             place.is_some_and(|(number, what)| {
