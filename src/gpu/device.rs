@@ -31,10 +31,8 @@ pub struct GpuOptions {
     pub is_validating: bool,
     /// wgpu's no-op backend: its bookkeeping and validation without any driver.
     pub is_noop: bool,
-    /// Makes some of the limits that are asked for smaller than the adapter's: for tests.
+    /// Changes limits before the device is asked for them: for tests.
     pub limits: Option<fn(&mut wgpu::Limits)>,
-    /// Percent of the memory that the driver grants beyond which wgpu refuses to allocate: for tests.
-    pub memory_percent: Option<u8>,
 }
 
 /// An open device and what belongs to it.
@@ -70,7 +68,6 @@ pub fn instance(options: &GpuOptions) -> wgpu::Instance {
 
 pub(super) fn instance_descriptor(options: &GpuOptions) -> wgpu::InstanceDescriptor {
     let mut desc = wgpu::InstanceDescriptor::new_without_display_handle();
-    desc.memory_budget_thresholds.for_resource_creation = options.memory_percent;
     desc.flags = if options.is_validating { wgpu::InstanceFlags::debugging() } else { wgpu::InstanceFlags::empty() };
     if options.is_noop {
         desc.backends = wgpu::Backends::NOOP;
@@ -121,8 +118,8 @@ impl Gpu {
             features.remove(wgpu::Features::EXPERIMENTAL_RAY_QUERY);
         }
         let mut limits = limits(&adapter.limits(), options.is_noop);
-        if let Some(lower) = options.limits {
-            lower(&mut limits);
+        if let Some(change) = options.limits {
+            change(&mut limits);
         }
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("praxis::gpu::Gpu::device"),

@@ -20,7 +20,8 @@ impl Gpu {
             Some(wgpu::Error::OutOfMemory { .. }) => {
                 Err(format!("adapter \"{}\" has too little memory", self.info.name))
             }
-            Some(other) => Err(other.to_string()),
+            // wgpu tells what was caused by what on lines of their own.
+            Some(other) => Err(other.to_string().split_whitespace().collect::<Vec<_>>().join(" ")),
         }
     }
 

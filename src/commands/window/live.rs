@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use praxis::frames::window::{PaceOptions, WindowLoop, WindowPacing};
 use praxis::gpu::{Gpu, PresentOptions, SurfaceError, WindowSurface};
-use praxis::pacing::{BlockingSubmit, FrameWait, detect_blocking_submit};
+use praxis::pacing::{FrameWait, detect_blocking_submit};
 use praxis::render::{RenderOptions, Renderer};
 use praxis::scene::Scene;
 use winit::window::Window;
@@ -20,7 +20,6 @@ pub struct Live {
     pub options: RenderOptions,
     pub frames: WindowLoop,
     pub pacing: WindowPacing,
-    pub submit: BlockingSubmit,
 }
 
 /// A device that can draw into the window, and the surface to draw on.
@@ -51,11 +50,10 @@ impl Live {
         if let Some(note) = args.present.note(surface.present_mode()) {
             terminal::note(args.render.quiet, &note);
         }
-        let submit = detect_blocking_submit(&session.gpu.device, &session.gpu.queue)?;
         let pacing = WindowPacing {
             wait: session.wait(FrameWait::Block),
             n_frames_in_flight: args.render.frames_in_flight as usize,
-            submit_blocks: submit.blocks,
+            submit_blocks: detect_blocking_submit(&session.gpu.device, &session.gpu.queue)?.blocks,
             pace: PaceOptions {
                 fps_limit: args.fps_limit,
                 is_low_latency: args.low_latency,
@@ -65,7 +63,7 @@ impl Live {
         };
         let frames = WindowLoop::new(&session.gpu, scene, &mut renderer, surface, pacing)?;
         session.gpu.check_errors()?;
-        Ok(Self { session, renderer, options, frames, pacing, submit })
+        Ok(Self { session, renderer, options, frames, pacing })
     }
 
     /// Makes `scene` what is shown, in place of another. If anything about it is at fault, the old one stays.

@@ -38,8 +38,7 @@ impl QueryStructures {
     /// # Errors
     /// One line on what exceeds the adapter's limits.
     pub fn new(gpu: &Gpu, casters: &Casters, bodies: &RigidBodies, hierarchy: &Hierarchy) -> Result<Self, String> {
-        let most_in_chunk = MOST_IN_CHUNK.min(gpu.device.limits().max_blas_primitive_count as usize);
-        let (mut triangles, mut parts) = cut_into_chunks(casters, most_in_chunk);
+        let (mut triangles, mut parts) = cut_into_chunks(casters, MOST_IN_CHUNK.min(most_triangles(gpu)));
         let (n_static_triangles, n_chunks) = (triangles.len(), parts.len());
         for shape in &bodies.shapes {
             let first = triangles.len();
@@ -115,12 +114,17 @@ impl QueryStructures {
     }
 }
 
+/// In a bottom level. Of triangles without an index buffer wgpu holds the number of corners against the limit.
+fn most_triangles(gpu: &Gpu) -> usize {
+    gpu.device.limits().max_blas_primitive_count as usize / 3
+}
+
 fn check_limits(gpu: &Gpu, parts: &[Chunk], n_instances: usize) -> Result<(), String> {
     let limits = gpu.device.limits();
     let largest = parts.iter().map(|part| part.triangles.len()).max().unwrap_or(0);
     let name = &gpu.info.name;
-    if largest > limits.max_blas_primitive_count as usize {
-        let most = limits.max_blas_primitive_count;
+    let most = most_triangles(gpu);
+    if largest > most {
         return Err(format!(
             "{largest} triangles in one structure, of which adapter \"{name}\" allows {most}; --ray-backend bvh has no such limit"
         ));
