@@ -2,12 +2,16 @@
 
 mod bench;
 mod capture;
+mod goldens;
 mod info;
+mod page;
 mod places;
 mod png;
 mod report;
 mod session;
 mod terminal;
+mod vector_width;
+mod wait_table;
 mod window;
 
 use crate::cli::{Cli, Command};
@@ -32,6 +36,7 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Capture(args)) => capture::run(&args),
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::Info(args)) => info::run(&args),
+        Some(Command::WaitTable(args)) => wait_table::run(&args),
         None => window::run(&cli.window),
     }
 }

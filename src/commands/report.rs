@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use praxis::measure::{Budget, BudgetVerdict, RunFile, read_baseline};
-use praxis::report::Report;
+use praxis::measure::{Budget, BudgetVerdict, DriftVerdict, RunFile, read_baseline, write_atomically};
+use praxis::report::{Page, Report};
 
-use super::{Outcome, places, terminal};
+use super::{Outcome, page, places, terminal};
 use crate::cli::ReportArgs;
 
 const RUN_FILE: &str = "run.json";
@@ -20,6 +20,10 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<Outcome> {
     let run = RunFile::read(&path)?;
     let baseline = read_baseline(&places::baselines(), &run)?;
     let report = Report::new(&run, baseline.as_ref(), &Budget::m3());
+    if let Some(html) = &args.html {
+        write_page(&report, &path, html)?;
+        terminal::note(false, &format!("wrote {}", html.display()));
+    }
     if args.json {
         terminal::print_json(&report.to_json())?;
     } else {
@@ -28,20 +32,30 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<Outcome> {
     if args.check { check(&report, &path) } else { Ok(Outcome::Good) }
 }
 
+/// The page, with the pictures that lie beside the run file.
+fn write_page(report: &Report, run_file: &Path, html: &Path) -> anyhow::Result<()> {
+    let folder = run_file.parent().unwrap_or(Path::new("."));
+    let goldens: Vec<String> = report.run.goldens.iter().map(|check| check.name.clone()).collect();
+    let pictures = page::pictures_in(folder, &goldens);
+    let text = Page { report, pictures: &pictures }.to_html();
+    write_atomically(html, |file| file.write_all(text.as_bytes()))?;
+    Ok(())
+}
+
 /// A run that says nothing about its Budgets is at fault, not good.
 fn check(report: &Report, path: &Path) -> anyhow::Result<Outcome> {
     let (run, path) = (report.run, path.display());
-    if let Some(reason) = &run.void_reason {
-        bail!("{path} can't be checked: its timings are void ({reason}); measure again");
-    }
-    if report.has_breach() {
+    if run.void_reason.is_some() || report.has_breach() || report.has_suspect() {
         return Ok(Outcome::CheckFailed);
     }
     if !run.complete {
         bail!("{path} can't be checked: the run was interrupted; measure again");
     }
-    if report.budgets.iter().all(|outcome| outcome.verdict == BudgetVerdict::NotJudged) {
-        bail!("{path} can't be checked: it has no line with a Budget; measure again");
+    let has_budget = report.budgets.iter().any(|outcome| outcome.verdict != BudgetVerdict::NotJudged);
+    let has_judged =
+        |drift: &praxis::measure::Drift| drift.lines.iter().any(|line| line.verdict != DriftVerdict::NotJudged);
+    if !has_budget && !report.drift.as_ref().is_some_and(has_judged) {
+        bail!("{path} can't be checked: it has no line with a Budget, and no Baseline that fits; measure again");
     }
     Ok(Outcome::Good)
 }

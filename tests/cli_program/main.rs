@@ -2,10 +2,12 @@
 //! each links all of wgpu.
 
 mod aliasing;
+mod bench;
 mod comparing;
 mod faults;
 mod goldens;
 mod info;
+mod pacing;
 mod report;
 
 use std::path::{Path, PathBuf};

@@ -2,6 +2,7 @@
 
 mod baseline;
 mod compare;
+mod drift;
 mod experiment;
 mod log;
 mod picture;

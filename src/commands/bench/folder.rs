@@ -5,57 +5,36 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use praxis::measure::{FrameLog, RunFile, write_atomically, write_frames_csv};
 
-use crate::commands::{places, png};
+use super::made_folders::MadeFolders;
+use crate::commands::places;
 
 /// A folder that nobody else writes results into meanwhile.
 pub struct RunFolder {
     /// Where it is.
     pub path: PathBuf,
-    is_new: bool,
+    /// A run that comes to nothing leaves nothing.
+    _made: MadeFolders,
     /// Ends with the program, however that ends.
     _lock: Option<File>,
-}
-
-/// A run that comes to nothing leaves nothing.
-impl Drop for RunFolder {
-    fn drop(&mut self) {
-        if self.is_new {
-            // Fails, as it should, where the folder holds a run.
-            let _ = fs::remove_dir(&self.path);
-        }
-    }
 }
 
 impl RunFolder {
     /// The folder `out`, or a new one below `runs/` that is named after `scene` and the time.
     pub fn create(out: Option<&Path>, scene: &str) -> anyhow::Result<Self> {
-        let (path, is_new) = match out {
-            Some(path) => (path.to_owned(), !path.exists()),
-            None => (new_folder(&places::runs(), &default_name(scene))?, true),
+        let (path, made) = match out {
+            Some(path) => (path.to_owned(), MadeFolders::make(path).with_context(|| could_not("make", path))?),
+            None => new_folder(&places::runs(), &default_name(scene))?,
         };
-        let could_not =
-            |what: &str| format!("could not {what} the run folder {} (choose another with --out)", path.display());
-        fs::create_dir_all(&path).with_context(|| could_not("make"))?;
         // Making a folder that exists succeeds in one that can't be written to.
-        tempfile::tempfile_in(&path).with_context(|| could_not("write into"))?;
+        tempfile::tempfile_in(&path).with_context(|| could_not("write into", &path))?;
         let lock = lock(&path)?;
-        Ok(Self { path, is_new, _lock: lock })
+        Ok(Self { path, _made: made, _lock: lock })
     }
+}
 
-    /// Writes all of a run.
-    pub fn write(&self, run: &RunFile, log: &FrameLog, picture: &png::Rgba) -> anyhow::Result<()> {
-        png::write(&self.path.join("final.png"), picture)?;
-        write_atomically(&self.path.join("frames.csv"), |file| write_frames_csv(log, file))?;
-        // Last: where there is a run.json, the folder is whole.
-        self.write_run(run)
-    }
-
-    /// Writes the run file alone.
-    pub fn write_run(&self, run: &RunFile) -> anyhow::Result<()> {
-        Ok(run.write(&self.path.join("run.json"))?)
-    }
+fn could_not(what: &str, path: &Path) -> String {
+    format!("could not {what} the run folder {} (choose another with --out)", path.display())
 }
 
 /// Locks the folder itself, so that no file tells of a lock that has ended. Where folders can't be opened, there is none.
@@ -72,13 +51,16 @@ fn lock(path: &Path) -> anyhow::Result<Option<File>> {
 }
 
 /// Makes a folder that was not there, called `name` or, if that is taken, `name-2`, `name-3` …
-fn new_folder(parent: &Path, name: &str) -> anyhow::Result<PathBuf> {
+fn new_folder(parent: &Path, name: &str) -> anyhow::Result<(PathBuf, MadeFolders)> {
     let could_not = || format!("could not make a run folder in {} (choose another with --out)", parent.display());
-    fs::create_dir_all(parent).with_context(could_not)?;
+    let mut made = MadeFolders::make(parent).with_context(could_not)?;
     for n in 1.. {
         let path = parent.join(if n == 1 { name.to_owned() } else { format!("{name}-{n}") });
         match fs::create_dir(&path) {
-            Ok(()) => return Ok(path),
+            Ok(()) => {
+                made.add(path.clone());
+                return Ok((path, made));
+            }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error).with_context(could_not),
         }
@@ -87,7 +69,7 @@ fn new_folder(parent: &Path, name: &str) -> anyhow::Result<PathBuf> {
 }
 
 /// `SCENE-YYYY-MM-DDTHH-MM-SSZ`.
-fn default_name(scene: &str) -> String {
+pub fn default_name(scene: &str) -> String {
     let stem = Path::new(scene).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let now = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
     format!("{stem}-{}", now.replace(':', "-"))
@@ -112,7 +94,8 @@ mod tests {
     #[test]
     fn folders_of_one_second_get_names_of_their_own() {
         let parent = tempfile::tempdir().expect("a temporary folder");
-        let names = [(); 3].map(|()| new_folder(parent.path(), "town").expect("it can be made"));
-        assert_eq!(names, ["town", "town-2", "town-3"].map(|name| parent.path().join(name)));
+        let folders = [(); 3].map(|()| new_folder(parent.path(), "town").expect("it can be made"));
+        let paths = folders.each_ref().map(|(path, _made)| path.clone());
+        assert_eq!(paths, ["town", "town-2", "town-3"].map(|name| parent.path().join(name)));
     }
 }

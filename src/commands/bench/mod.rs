@@ -1,25 +1,32 @@
 //! `praxis bench`: draws a scene's fixed frames and writes what they cost into a run folder.
 
 mod aliasing;
+mod count_rays;
 mod experiment;
 mod folder;
+mod goldens;
+mod made_folders;
 mod reference_cache;
+mod saved_run;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use praxis::frames::{FrameLoop, LoopOutcome};
-use praxis::measure::{Adapter, Budget, Build, FrameLog, RunFile, Settings, read_baseline, record_baseline};
-use praxis::pacing::{FrameWait, describe_machine, detect_blocking_submit};
+use praxis::frames::{FrameLoop, LoopOutcome, WaitLog};
+use praxis::measure::{
+    Adapter, Budget, Build, FrameLog, RunFile, Settings, Unit, names, read_baseline, record_baseline,
+};
+use praxis::pacing::{FrameWait, HybridSleep, ObtainedPriority, describe_machine, detect_blocking_submit};
 use praxis::report::Report;
 
-use folder::RunFolder;
-
-use super::session::{Session, Stage};
+use super::session::{Session, Stage, StageView};
 use super::{Outcome, places, terminal};
 use crate::cli::BenchArgs;
+pub(super) use folder::{RunFolder, default_name};
+use goldens::RunGoldens;
+pub(super) use saved_run::SavedRun;
 
 const HARDWARE_FRAMES: (u32, u32) = (100, 1800);
 /// How long the first Ctrl-C has to be obeyed before a second one counts.
@@ -41,6 +48,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         "measuring {n_frames} frames after {n_warmup} of warm-up at {}×{} pixels",
         size_px[0], size_px[1]
     ));
+    let run_goldens = RunGoldens::of(args, scene)?;
     // The folder first: an hour's run that can't be saved would be lost.
     let folder = RunFolder::create(args.out.as_deref(), scene)?;
     let mut stage = load_for_bench(&session, scene, size_px)?;
@@ -57,26 +65,53 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         n_frames,
         first_frame: 0,
         wait: session.wait(FrameWait::for_benchmark(session.gpu.info.device_type)),
+        hybrid_sleep: HybridSleep::default(),
         n_frames_in_flight: args.render.frames_in_flight as usize,
         submit_blocks,
         injection: args.inject,
     };
 
+    let started = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
     let mut log = FrameLog::with_capacity(n_frames as usize);
-    let outcome = measure(&session, &mut stage, &frame_loop, &mut log, &is_interrupted)?;
+    let priority = session.set_priority(args.priority.thread_priority);
+    let mut waits = WaitLog::with_capacity((n_warmup + n_frames) as usize);
+    let outcome = measure(&session, &mut stage, &frame_loop, &mut log, &mut waits, &is_interrupted)?;
     log.truncate(outcome.n_frames as usize);
+    let uncertainty_ns = write_overshoots(&waits, &mut log);
 
-    let mut run = describe_run(&session, &stage, &frame_loop, &log, &outcome);
+    let mut run = describe_run(&session, &stage.view(), &frame_loop, &log, &outcome);
+    run.date = Some(started);
+    describe_priority(&mut run, &priority);
+    run.usage.extend(uncertainty_ns.map(|ns| ("wait.overshoot.uncertainty_ns".to_owned(), ns)));
+    let picture = stage.picture(&session.gpu)?;
+    let golden_pictures = match outcome.is_interrupted {
+        true => Vec::new(),
+        false => goldens::check_or_warn(&run_goldens, &session, &mut stage, &mut run),
+    };
+    if args.skip_goldens {
+        run.warnings.push(
+            "the goldens were left out (--skip-goldens): nothing says that the right picture was measured".into(),
+        );
+    }
     if outcome.is_interrupted && !args.skip_aliasing {
         run.warnings.push("aliasing is missing: interrupted".into());
     }
-    folder.write(&run, &log, &stage.picture(&session.gpu)?)?;
+    if args.count_rays && !outcome.is_interrupted {
+        run.counts.rays = count_rays::count(&session.gpu, &mut stage, &run)?;
+    }
+    let saved =
+        SavedRun { run: &run, log: &log, picture: Some(&picture), goldens: &golden_pictures }.write(&folder.path);
+    if let Err(error) = saved {
+        // What can't be kept can still be read.
+        print_report(args, &run)?;
+        return Err(error);
+    }
     let aliasing = if args.skip_aliasing || outcome.is_interrupted {
         Ok(())
     } else {
         // The run is on disk by now: nothing that happens here can cost it.
         let aliasing = measure_aliasing(&session, &mut stage, &mut run, &folder, &is_interrupted);
-        folder.write_run(&run)?;
+        saved_run::write_again(&folder.path, &run)?;
         aliasing
     };
     print_report(args, &run)?;
@@ -93,7 +128,8 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         let path = record_baseline(&places::baselines(), &run)?;
         terminal::note(args.render.quiet, &format!("recorded the Baseline {}", path.display()));
     }
-    Ok(Outcome::Good)
+    // A picture that differs from its golden is a check that found something.
+    Ok(if run.void_reason.is_some() { Outcome::CheckFailed } else { Outcome::Good })
 }
 
 /// Measures aliasing into `run`, or says there why it is missing.
@@ -134,16 +170,27 @@ fn measure(
     stage: &mut Stage,
     frame_loop: &FrameLoop,
     log: &mut FrameLog,
+    waits: &mut WaitLog,
     is_interrupted: &AtomicBool,
 ) -> anyhow::Result<LoopOutcome> {
     let bar = terminal::progress_bar(session.args.quiet, frame_loop.n_warmup + frame_loop.n_frames);
-    let outcome = stage.draw(&session.gpu, frame_loop, log, &mut |n_done| {
+    let outcome = stage.draw(&session.gpu, frame_loop, log, waits, &mut |n_done| {
         // Drawing the bar costs more than a frame: its own limit of ten times a second keeps that rare.
         bar.set_position(u64::from(n_done));
         !is_interrupted.load(Ordering::Relaxed)
     })?;
     bar.finish_and_clear();
     Ok(outcome)
+}
+
+/// Writes what waits overshot, where the GPU's times tell; gives by how much more all of them may have, in ns.
+fn write_overshoots(waits: &WaitLog, log: &mut FrameLog) -> Option<u64> {
+    let overshoots = waits.overshoots().filter(|overshoots| !overshoots.values.is_empty())?;
+    let line = log.line(names::WAIT_OVERSHOOT, Unit::Nanoseconds);
+    for &(_, row, overshoot_ns) in &overshoots.values {
+        log.set(line, row, overshoot_ns);
+    }
+    overshoots.alignment.uncertainty_ns().map(|ns| ns.ceil() as u64)
 }
 
 /// Becomes true at the first Ctrl-C or SIGTERM. A later one ends the program at once, unless it comes so soon that the first has
@@ -163,9 +210,9 @@ fn interruption() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(flag)
 }
 
-fn describe_run(
+pub(super) fn describe_run(
     session: &Session,
-    stage: &Stage,
+    stage: &StageView,
     frame_loop: &FrameLoop,
     log: &FrameLog,
     outcome: &LoopOutcome,
@@ -178,7 +225,10 @@ fn describe_run(
     run.settings = describe_settings(session, stage, frame_loop);
     if let Some(stats) = stage.renderer.ray_stats() {
         run.load.insert("rays.build_ns".into(), stats.build_ns);
+        run.load.insert("rays.bytes".into(), stats.bytes);
+        run.load.insert("rays.driver_bytes".into(), stats.driver_bytes);
     }
+    run.usage = outcome.usage.to_map();
     run.set_bad_timestamps(outcome.bad_timestamps);
     run.counts.main_thread = outcome.thread_counts;
     run.warnings.extend(outcome.counts_missing.iter().cloned());
@@ -191,6 +241,16 @@ fn describe_run(
         run.warnings.push("measured with a debug build: its CPU lines say little".into());
     }
     run
+}
+
+/// Nothing, as in Baselines from before there were priorities, where the thread is an ordinary one.
+pub(super) fn describe_priority(run: &mut RunFile, priority: &ObtainedPriority) {
+    if !priority.is_ordinary() {
+        run.settings
+            .set("thread_priority", priority.asked.to_string())
+            .set("thread_priority.obtained", priority.obtained.clone());
+    }
+    run.warnings.extend(priority.warning());
 }
 
 fn describe_build() -> Build {
@@ -220,7 +280,7 @@ fn describe_adapter(session: &Session, frame_loop: &FrameLoop) -> Adapter {
 }
 
 /// Every setting that could change a number.
-fn describe_settings(session: &Session, stage: &Stage, frame_loop: &FrameLoop) -> Settings {
+fn describe_settings(session: &Session, stage: &StageView, frame_loop: &FrameLoop) -> Settings {
     let mut settings = Settings::default();
     let [width, height] = stage.options.size_px;
     settings
@@ -241,12 +301,17 @@ fn describe_settings(session: &Session, stage: &Stage, frame_loop: &FrameLoop) -
     if let Some(injection) = frame_loop.injection {
         settings.set("inject", injection.to_string());
     }
+    // Most scenes have none: runs of before there was one compare with them.
+    let angular_diameter_deg = stage.scene.sun().angular_diameter_deg;
+    if angular_diameter_deg > 0.0 {
+        settings.set("sun_angular_diameter_deg", f64::from(angular_diameter_deg));
+    }
     if let Some(stats) = stage.renderer.ray_stats() {
         settings
             .set("rays.static_triangles", stats.n_static_triangles)
             .set("rays.moving_triangles", stats.n_moving_triangles)
-            .set("rays.moving_instances", stats.n_instances)
-            .set("rays.bytes", stats.bytes);
+            .set("rays.moving_instances", stats.n_moving_meshes)
+            .set("rays.moving_bodies", stats.n_instances);
     }
     let counts = stage.renderer.counts();
     settings

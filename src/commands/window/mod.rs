@@ -5,10 +5,15 @@ mod camera;
 mod clock;
 mod content;
 mod controls;
+mod input;
+mod live;
 mod overlay;
 mod panels;
 mod quiet;
+mod record;
+mod reload;
 mod viewer;
+mod watch;
 
 use anyhow::Context;
 use winit::event_loop::EventLoop;

@@ -1,70 +1,12 @@
-//! How the CPU waits for the GPU.
+//! Waits for submissions of a wgpu device.
 
-use std::fmt;
 use std::panic::AssertUnwindSafe;
-use std::str::FromStr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::SubmissionWaiter;
-
-/// How the main thread waits for the oldest frame in flight.
-///
-/// Neither way changes what the GPU does. Blocking leaves the core to others, or idle, and then the core's clock may
-/// fall: CPU times read behind a GPU-bound frame grow without the work having grown. Spinning keeps the clock up, and
-/// takes a core. A benchmark on a hardware adapter spins; a window, and a software rasterizer whose threads need the
-/// cores, block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum FrameWait {
-    /// Sleeps until the GPU signals: `device.poll` without a timeout.
-    Block,
-    /// Polls until the frame is done: `device.poll` with a zero timeout, in a loop.
-    Spin,
-}
-
-impl FrameWait {
-    /// Every way to wait, in the order in which help texts list them.
-    pub const ALL: &'static [Self] = &[Self::Block, Self::Spin];
-
-    /// The name on the command line and in run files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Block => "block",
-            Self::Spin => "spin",
-        }
-    }
-
-    /// What a benchmark uses on this kind of adapter: it blocks where the GPU is the CPU, and spins elsewhere.
-    pub fn for_benchmark(device_type: wgpu::DeviceType) -> Self {
-        match device_type {
-            wgpu::DeviceType::Cpu => Self::Block,
-            _ => Self::Spin,
-        }
-    }
-}
-
-impl fmt::Display for FrameWait {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// A name that is no [`FrameWait`].
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{name}` is no way to wait: use block or spin")]
-pub struct UnknownFrameWait {
-    /// What was given.
-    pub name: String,
-}
-
-impl FromStr for FrameWait {
-    type Err = UnknownFrameWait;
-
-    fn from_str(name: &str) -> Result<Self, UnknownFrameWait> {
-        let known = Self::ALL.iter().find(|wait| wait.name() == name);
-        known.copied().ok_or_else(|| UnknownFrameWait { name: name.to_owned() })
-    }
-}
+use super::super::{PacingClock, SubmissionWaiter};
+use super::FrameWait;
+use super::hybrid::HybridWait;
+use super::stepped::{Stepped, wait_in_steps};
 
 /// A wait for a submission that ended in an error.
 #[derive(Debug, thiserror::Error)]
@@ -93,20 +35,47 @@ pub enum WaitFault {
     },
 }
 
+/// How a [`FrameWait::Hybrid`] blocks until shortly before the predicted end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HybridSleep {
+    /// In the driver, by `device.poll` with a timeout: a frame that ends early wakes it.
+    #[default]
+    Driver,
+    /// In the system's sleep: nothing wakes it early. For drivers whose timeouts are coarse.
+    System,
+}
+
 /// Waits for submissions of a wgpu device.
+///
+/// Keep one as long as the device: a Hybrid wait learns from frame to frame how long they take, and a new one knows nothing and
+/// blocks. The [`InFlightRing`](super::super::InFlightRing) tells it when each submission was made.
 ///
 /// **One thread polls a device.** A spinning wait beside another thread in `device.poll` can panic inside wgpu-core.
 /// Waiting for a submission that is finished already is fine and short.
-#[derive(Debug)]
-pub struct DeviceWaiter<'a> {
-    device: &'a wgpu::Device,
+#[derive(Clone, Debug)]
+pub struct DeviceWaiter {
+    device: wgpu::Device,
     wait: FrameWait,
+    sleep: HybridSleep,
+    clock: PacingClock,
+    hybrid: Option<HybridWait>,
 }
 
-impl<'a> DeviceWaiter<'a> {
+impl DeviceWaiter {
     /// Waits on `device` in the way of `wait`.
-    pub fn new(device: &'a wgpu::Device, wait: FrameWait) -> Self {
-        Self { device, wait }
+    pub fn new(device: &wgpu::Device, wait: FrameWait) -> Self {
+        let hybrid = match wait {
+            FrameWait::Hybrid { max_spin } => Some(HybridWait::new(max_spin.as_nanos() as u64)),
+            _ => None,
+        };
+        Self { device: device.clone(), wait, sleep: HybridSleep::default(), clock: PacingClock::new(), hybrid }
+    }
+
+    /// The same, with Hybrid waits that block in the way of `sleep`.
+    #[must_use]
+    pub fn with_sleep(mut self, sleep: HybridSleep) -> Self {
+        self.sleep = sleep;
+        self
     }
 
     /// How this waits.
@@ -115,30 +84,79 @@ impl<'a> DeviceWaiter<'a> {
     }
 }
 
-impl SubmissionWaiter<wgpu::SubmissionIndex> for DeviceWaiter<'_> {
+impl SubmissionWaiter<wgpu::SubmissionIndex> for DeviceWaiter {
     type Error = WaitError;
 
     fn wait(&mut self, submission: &wgpu::SubmissionIndex) -> Result<(), WaitError> {
+        self.wait_since(submission, Instant::now())
+    }
+
+    fn wait_since(&mut self, submission: &wgpu::SubmissionIndex, submitted: Instant) -> Result<(), WaitError> {
+        let Self { device, wait, sleep, clock, hybrid } = self;
         // `PollType::Poll` can't tell which of two submissions is done; a `Wait` for an index can.
-        let poll = |timeout| {
-            self.device.poll(wgpu::PollType::Wait { submission_index: Some(submission.clone()), timeout }).map(drop)
+        let mut poll = |timeout| {
+            device.poll(wgpu::PollType::Wait { submission_index: Some(submission.clone()), timeout }).map(drop)
         };
-        let outcome = catch_device_loss(|| match self.wait {
-            FrameWait::Block => poll(None),
-            FrameWait::Spin => spin_until_done(|| poll(Some(Duration::ZERO))),
+        let outcome = catch_device_loss(|| match (*wait, hybrid) {
+            (FrameWait::Spin, _) => spin_until_done(|| poll(Some(Duration::ZERO))),
+            (FrameWait::Hybrid { .. }, Some(hybrid)) => {
+                let mut submission = PolledSubmission { poll: &mut poll, clock, sleep: *sleep };
+                wait_in_steps(hybrid, clock.ns_of(submitted), &mut submission)
+            }
+            _ => poll(None),
         });
-        outcome.map_err(|fault| WaitError { wait: self.wait, fault })
+        outcome.map_err(|fault| WaitError { wait: *wait, fault })
+    }
+}
+
+/// A submission as [`wait_in_steps`] sees it.
+struct PolledSubmission<'a, P> {
+    poll: &'a mut P,
+    clock: &'a PacingClock,
+    sleep: HybridSleep,
+}
+
+impl<P: FnMut(Option<Duration>) -> Result<(), wgpu::PollError>> Stepped for PolledSubmission<'_, P> {
+    type Error = wgpu::PollError;
+
+    fn now_ns(&mut self) -> u64 {
+        self.clock.now_ns()
+    }
+
+    fn block(&mut self) -> Result<(), wgpu::PollError> {
+        (self.poll)(None)
+    }
+
+    fn block_for_ns(&mut self, longest_ns: u64) -> Result<bool, wgpu::PollError> {
+        let longest = Duration::from_nanos(longest_ns);
+        match self.sleep {
+            HybridSleep::Driver => is_done((self.poll)(Some(longest))),
+            HybridSleep::System => {
+                std::thread::sleep(longest);
+                Ok(false)
+            }
+        }
+    }
+
+    fn poll(&mut self) -> Result<bool, wgpu::PollError> {
+        is_done((self.poll)(Some(Duration::ZERO)))
+    }
+}
+
+fn is_done(outcome: Result<(), wgpu::PollError>) -> Result<bool, wgpu::PollError> {
+    match outcome {
+        Ok(()) => Ok(true),
+        Err(wgpu::PollError::Timeout) => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
 /// Polls until the poll says anything but "not yet".
 fn spin_until_done(mut poll: impl FnMut() -> Result<(), wgpu::PollError>) -> Result<(), wgpu::PollError> {
-    loop {
-        match poll() {
-            Err(wgpu::PollError::Timeout) => std::hint::spin_loop(),
-            outcome => return outcome,
-        }
+    while !is_done(poll())? {
+        std::hint::spin_loop();
     }
+    Ok(())
 }
 
 /// Turns the panic by which wgpu tells of a lost device into an error.
@@ -170,22 +188,6 @@ mod tests {
         let error = spin_until_done(|| answers.pop().expect("no poll after an error")).unwrap_err();
         assert!(matches!(error, wgpu::PollError::WrongSubmissionIndex(9, 3)));
         assert_eq!(answers.len(), 1);
-    }
-
-    #[test]
-    fn pacing_frame_wait_names_parse_back() {
-        for wait in FrameWait::ALL {
-            assert_eq!(wait.to_string().parse::<FrameWait>().as_ref(), Ok(wait));
-        }
-        let error = "Spin".parse::<FrameWait>().unwrap_err();
-        assert_eq!(error.to_string(), "`Spin` is no way to wait: use block or spin");
-    }
-
-    #[test]
-    fn pacing_benchmarks_spin_but_on_software_adapters() {
-        assert_eq!(FrameWait::for_benchmark(wgpu::DeviceType::Cpu), FrameWait::Block);
-        assert_eq!(FrameWait::for_benchmark(wgpu::DeviceType::DiscreteGpu), FrameWait::Spin);
-        assert_eq!(FrameWait::for_benchmark(wgpu::DeviceType::Other), FrameWait::Spin);
     }
 
     #[test]
