@@ -140,7 +140,7 @@ impl RunStatistics {
                 (name.clone(), statistics)
             })
             .collect();
-        lines.extend(thread_lines(run));
+        lines.extend(lines_of_whole(run));
         let counts = [("missed", run.counts.missed), ("migrations", run.counts.migrations)];
         Self {
             run: folder.to_owned(),
@@ -151,14 +151,15 @@ impl RunStatistics {
     }
 }
 
-/// What the processor counted of the main thread, for each frame on average.
-fn thread_lines(run: &RunFile) -> impl Iterator<Item = (String, LineStatistics)> {
+/// What is known of a run as a whole, for each frame on average: what the processor counted, and the CPU time of all threads.
+fn lines_of_whole(run: &RunFile) -> impl Iterator<Item = (String, LineStatistics)> {
     let counts = run.counts.main_thread.unwrap_or_default();
     let n_frames = run.n_frames.max(1) as f64;
     let all = [
         ("main_thread.cycles", Unit::Count, counts.cycles),
         ("main_thread.instructions", Unit::Count, counts.instructions),
         ("main_thread.task_clock", Unit::Nanoseconds, counts.task_clock_ns),
+        ("process.cpu", Unit::Nanoseconds, run.usage.get("process.cpu_ns").copied()),
     ];
     all.into_iter().filter_map(move |(name, unit, count)| {
         Some((name.to_owned(), LineStatistics { unit, median: count? as f64 / n_frames, p99: None }))
