@@ -60,12 +60,12 @@ pub enum RunEnd {
     Interrupted,
 }
 
-/// Runs `side` into `folder` and waits for its end.
-pub fn run(side: &Side, folder: &Path, interruption: &Interruption) -> anyhow::Result<RunEnd> {
+/// Runs `side` with `extra` arguments into `folder` and waits for its end.
+pub fn run(side: &Side, extra: &[&str], folder: &Path, interruption: &Interruption) -> anyhow::Result<RunEnd> {
     fs::create_dir_all(folder).with_context(|| format!("could not make {}", folder.display()))?;
     let mut messages = tempfile::tempfile().context("could not make a temporary file")?;
     let mut command = Command::new(&side.program);
-    command.args(&side.arguments).arg("--out").arg(folder).stdin(Stdio::null()).stdout(Stdio::null());
+    command.args(&side.arguments).args(extra).arg("--out").arg(folder).stdin(Stdio::null()).stdout(Stdio::null());
     let mut child = match command.stderr(messages.try_clone()?).spawn() {
         Ok(child) => child,
         Err(error) => return Ok(RunEnd::Failed(format!("could not start {}: {error}", side.program.display()))),

@@ -7,7 +7,9 @@ use praxis::measure::RunFile;
 use praxis::measure::experiment::{Experiment, ExperimentState, MachineSpread};
 use praxis::report::spread_table;
 
-use super::{EXPERIMENT_FILE, Interruption, Running, plan, scene_of};
+use super::child::Interruption;
+use super::running::Running;
+use super::{EXPERIMENT_FILE, plan, scene_of};
 use crate::cli::BenchArgs;
 use crate::commands::bench::folder::RunFolder;
 use crate::commands::{Outcome, places, terminal};
