@@ -12,6 +12,7 @@ mod panels;
 mod quiet;
 mod record;
 mod reload;
+mod survive;
 mod viewer;
 mod watch;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use praxis::frames::window::{Drawn, Fault, FaultPlan, GiveUp, Recovery, Remedy, WindowContent, WindowFrame};
+use praxis::frames::window::{Drawn, Fault, FaultPlan, Recovery, WindowContent, WindowFrame};
 use praxis::pacing::ObtainedPriority;
 use praxis::scene::Scene;
 use winit::dpi::{LogicalSize, PhysicalSize};
@@ -25,17 +25,14 @@ use super::watch::Watch;
 use crate::cli::WindowArgs;
 use crate::commands::png::{self, Rgba};
 use crate::commands::session::SOFTWARE_SIZE;
-use crate::commands::terminal;
 
 /// The window's size unless `--size` says otherwise, in logical pixels.
 const WINDOW_SIZE: [u32; 2] = [1280, 720];
 pub(super) const DEFAULT_SCENE: &str = "town";
 /// The title, the memory lines of a recording, and the look for a minimised window, which no platform tells of reliably.
 const CHORES_EVERY: Duration = Duration::from_secs(1);
-/// Between two tries to make a device, while the driver comes back.
-const DEVICE_RETRY_AFTER: Duration = Duration::from_millis(500);
 /// Until a window that a fault was injected into is looked at again: no event will tell of its end.
-const FAULT_EVERY: Duration = Duration::from_millis(10);
+pub(super) const FAULT_EVERY: Duration = Duration::from_millis(10);
 
 /// What the event loop does next.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,9 +71,9 @@ pub struct Viewer {
     pub(super) may_have_moved: bool,
     /// What the main thread really got of `--thread-priority`.
     pub(super) priority: ObtainedPriority,
-    recovery: Recovery,
-    faults: FaultPlan,
-    n_attempts: u64,
+    pub(super) recovery: Recovery,
+    pub(super) faults: FaultPlan,
+    pub(super) n_attempts: u64,
     n_presented: u32,
     frame_started: Option<Instant>,
     chores_done: Instant,
@@ -159,19 +156,6 @@ impl Viewer {
         self.window.request_redraw();
     }
 
-    /// The system takes the window's drawing area away.
-    pub fn suspended(&mut self) -> anyhow::Result<Next> {
-        self.live.frames.drain(&self.live.renderer)?;
-        self.live.frames.surface_mut().release();
-        Ok(self.rest(Next::Rest))
-    }
-
-    /// The window has a drawing area again.
-    pub fn resumed(&mut self) -> anyhow::Result<Next> {
-        self.live.replace_surface(&self.window)?;
-        Ok(Next::Frame)
-    }
-
     /// Waits for the frames in flight. An error if frames that were asked for, and the screenshot with them, are missing.
     pub fn close(&mut self) -> anyhow::Result<()> {
         self.live.frames.drain(&self.live.renderer)?;
@@ -238,35 +222,8 @@ impl Viewer {
         self.after_frame(drawn)
     }
 
-    /// Makes this attempt's planned faults happen, as far as they are not asked about later.
-    fn inject_faults(&mut self, attempt: u64) -> anyhow::Result<()> {
-        let faults: Vec<_> = self.faults.at(attempt).collect();
-        for fault in &faults {
-            match *fault {
-                Fault::Acquire(fault) => self.live.frames.surface_mut().inject(fault),
-                Fault::OutdatedAgain => {
-                    use praxis::gpu::AcquireFault::Outdated;
-                    self.live.frames.surface_mut().inject(Outdated);
-                    self.live.frames.surface_mut().inject(Outdated);
-                }
-                // As a driver's reset: whatever is asked of the device from here on fails.
-                Fault::DeviceLost => self.live.session.gpu.device.destroy(),
-                Fault::Suspended => {
-                    self.suspended()?;
-                }
-                Fault::Scale(factor) => self.overlay.set_scale(factor),
-                Fault::NoDevice | Fault::ZeroSize | Fault::Occluded | Fault::Minimised => {}
-            }
-        }
-        let was_suspended = attempt > 0 && self.faults.has(attempt - 1, Fault::Suspended);
-        if was_suspended && !faults.contains(&Fault::Suspended) {
-            self.resumed()?;
-        }
-        Ok(())
-    }
-
     /// Nobody sees the window: time stands until the next frame.
-    fn rest(&mut self, next: Next) -> Next {
+    pub(super) fn rest(&mut self, next: Next) -> Next {
         self.frame_started = None;
         self.live.frames.rested();
         next
@@ -349,73 +306,6 @@ impl Viewer {
         self.next_after(remedy)
     }
 
-    fn next_after(&mut self, remedy: Remedy) -> anyhow::Result<Next> {
-        let now = Instant::now();
-        match remedy {
-            Remedy::NextFrame => Ok(Next::Frame),
-            Remedy::RetryAfter(after) => Ok(Next::Retry(now + after)),
-            Remedy::RestFor(after) => {
-                self.live.frames.drain(&self.live.renderer)?;
-                Ok(self.rest(Next::Retry(now + after)))
-            }
-            Remedy::RestUntilEvent => {
-                self.live.frames.drain(&self.live.renderer)?;
-                Ok(self.rest(Next::Rest))
-            }
-            Remedy::ReplaceSurface => {
-                self.live.replace_surface(&self.window)?;
-                Ok(Next::Retry(now + FAULT_EVERY))
-            }
-            Remedy::ReplaceDevice => self.replace_device(),
-            Remedy::GiveUp(end) => Err(end.into()),
-        }
-    }
-
-    /// The device is lost: makes a new one and everything on it. Scene, camera, clock and what is shown stay.
-    fn replace_device(&mut self) -> anyhow::Result<Next> {
-        let mut remedy = self.recovery.device_lost();
-        // What was recorded until now is worth keeping, and can't go on with another device's frames.
-        self.stop_recording(Some("the GPU device was lost"))?;
-        let mut last_fault = None;
-        while remedy == Remedy::ReplaceDevice {
-            match self.try_replace_device() {
-                Ok(()) => {
-                    terminal::note(
-                        self.args.render.quiet,
-                        "the GPU device was lost, and everything made anew on a new one",
-                    );
-                    self.overlay.panels.notice("the GPU device was lost and replaced".into());
-                    return Ok(self.rest(Next::Frame));
-                }
-                Err(error) => {
-                    last_fault = Some(error);
-                    remedy = self.recovery.device_refused();
-                    std::thread::sleep(DEVICE_RETRY_AFTER);
-                }
-            }
-        }
-        match last_fault {
-            Some(fault) => Err(fault.context(GiveUp::DeviceLostAgain)),
-            None => Err(GiveUp::DeviceLostAgain.into()),
-        }
-    }
-
-    fn try_replace_device(&mut self) -> anyhow::Result<()> {
-        anyhow::ensure!(!self.faults.take_refused_device(self.n_attempts), "no device, as the injected fault wants it");
-        // A window may have one swapchain at a time.
-        self.live.frames.surface_mut().release();
-        let size_px = inner_size_px(&self.window).map(|side| side.max(1));
-        let (session, surface) = open_device(&self.window, &self.args)?;
-        let edits = self.watch.as_ref().map(Watch::shader_edits).unwrap_or_default();
-        session.gpu.factory.set_shader_edits(edits);
-        let refresh_hz = self.live.frames.refresh_hz();
-        self.live = Live::new(session, surface, &mut self.scene, &self.args, size_px, refresh_hz)?;
-        let panels = std::mem::take(&mut self.overlay.panels);
-        let format = self.live.frames.surface().format();
-        self.overlay = EguiOverlay::new(&self.live.session.gpu, self.window.clone(), format, panels);
-        Ok(())
-    }
-
     /// Once a second, between frames.
     fn do_chores(&mut self) {
         self.chores_done = Instant::now();
@@ -440,7 +330,7 @@ impl Viewer {
     }
 }
 
-fn inner_size_px(window: &Window) -> [u32; 2] {
+pub(super) fn inner_size_px(window: &Window) -> [u32; 2] {
     let size = window.inner_size();
     [size.width, size.height]
 }

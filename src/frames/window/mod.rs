@@ -7,6 +7,7 @@
 
 mod content;
 mod faults;
+mod frame;
 mod latency;
 mod pace;
 mod picture_pass;
@@ -17,13 +18,14 @@ mod recovery;
 use std::time::{Duration, Instant};
 
 use super::FrameError;
-use crate::gpu::{Acquired, FRAME_LATENCY, Gpu, NoTexture, WindowSurface, within_limits};
-use crate::pacing::{BlockedTime, ClockChain, DeviceWaiter, FrameWait, InFlightRing, current_core};
+use crate::gpu::{Acquired, FRAME_LATENCY, Gpu, WindowSurface, within_limits};
+use crate::pacing::{BlockedTime, ClockChain, DeviceWaiter, InFlightRing, current_core};
 use crate::render::{Picked, Picker, Renderer};
 use crate::scene::Scene;
 
 use content::ContentCopy;
 pub use faults::{Fault, FaultPlan, UnknownFault};
+pub use frame::{Drawn, Overlay, WindowContent, WindowFrame, WindowPacing};
 use latency::InputLatency;
 use pace::Pace;
 pub use pace::{PaceOptions, PacerState};
@@ -31,61 +33,6 @@ use picture_pass::PicturePass;
 pub use recent::{INPUT_LATENCY, N_RECENT, RecentFrames, RecentLine, RecentSummary, WindowLine};
 pub use recording::{MemoryLine, Recorded, Recording};
 pub use recovery::{GiveUp, Recovery, Remedy};
-
-/// What is drawn over the picture.
-pub trait Overlay {
-    /// Lays out what [`Self::draw`] draws on a surface of `size_px` and records its uploads, once a frame.
-    fn prepare(&mut self, gpu: &Gpu, encoder: &mut wgpu::CommandEncoder, size_px: [u32; 2], recent: &mut RecentFrames);
-
-    /// Draws, over the picture and in the surface's format.
-    fn draw(&self, pass: &mut wgpu::RenderPass<'static>);
-}
-
-/// How the window's frames are paced.
-#[derive(Clone, Copy, Debug)]
-pub struct WindowPacing {
-    /// How to wait for the oldest frame in flight.
-    pub wait: FrameWait,
-    /// Frames submitted but not finished when the next one starts, at most.
-    pub n_frames_in_flight: usize,
-    /// As in [`FrameLoop`](super::FrameLoop::submit_blocks).
-    pub submit_blocks: bool,
-    /// What else sets the pace.
-    pub pace: PaceOptions,
-}
-
-/// What a frame is drawn of and with.
-pub struct WindowFrame<'a> {
-    /// The open device.
-    pub gpu: &'a Gpu,
-    /// The scene, whose update to `frame_idx` is part of the frame.
-    pub scene: &'a mut Scene,
-    /// Its renderer.
-    pub renderer: &'a mut Renderer,
-    /// What is drawn over it.
-    pub overlay: &'a mut dyn Overlay,
-    /// Which frame of the scene.
-    pub frame_idx: u32,
-    /// A pixel, from the upper left, of which [`WindowLoop::take_picked`] will tell what it shows.
-    pub pick_px: Option<[u32; 2]>,
-}
-
-/// What became of one frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Drawn {
-    /// It was handed to the display.
-    Presented,
-    /// The scene was drawn, but there was no texture to show it in.
-    NotShown(NoTexture),
-}
-
-/// The window's content as pixels: RGBA, 8 bits a channel, rows from the top, `4 * width * height` bytes.
-pub struct WindowContent {
-    /// Pixels.
-    pub size_px: [u32; 2],
-    /// See the type.
-    pub pixels: Vec<u8>,
-}
 
 /// What stays from frame to frame.
 pub struct WindowLoop {

@@ -211,8 +211,8 @@ impl RecentFrames {
     /// nanoseconds, if it can be one.
     pub fn push_ticks(&mut self, submission: u64, ticks: &[(u64, u64)], period_ns: f32) -> Option<u64> {
         let (mut first_begin, mut last_end) = (None, None);
-        for pass_idx in 0..self.passes.len().min(ticks.len()) {
-            let (Some(line), (begin, end)) = (self.passes[pass_idx], ticks[pass_idx]) else { continue };
+        for (pass_idx, &(begin, end)) in ticks.iter().enumerate() {
+            let Some(line) = self.passes.get(pass_idx).copied().flatten() else { continue };
             first_begin.get_or_insert(begin);
             last_end = Some(end);
             match validate_pass_times(begin, end, period_ns) {
