@@ -5,9 +5,13 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use praxis::measure::aliasing::{Aliasing, PlaceAliasing};
+use praxis::measure::experiment::{
+    EXPERIMENT_SCHEMA, Experiment, ExperimentKind, ExperimentState, GATED_LINES, Pair, Plan, RunStatistics, Side,
+    SideName, VoidReason,
+};
 use praxis::measure::picture::{GoldenCheck, GoldenLane, GoldenView, Picture, compare_with_golden};
 use praxis::measure::{Budget, FrameLog, RunFile, Unit};
-use praxis::report::{Page, PagePictures, PictureSet, Report, ReportPicture};
+use praxis::report::{ExperimentPage, Page, PagePictures, PictureSet, Report, ReportPicture};
 use serde_json::Value;
 
 /// Lines with two modes, a spike and a gap; `scale` makes a slower run of it.
@@ -103,6 +107,43 @@ fn page() -> String {
     };
     let report = Report::new(&run, Some(&baseline), &Budget::m3());
     Page { report: &report, pictures: &pictures }.to_html()
+}
+
+/// Twenty pairs of which B is 20% slower, and one that does not count.
+fn comparison() -> Experiment {
+    let statistics = |scale| {
+        let mut statistics = RunStatistics::of(&run_of(20, scale).without_samples(), "runs/000");
+        statistics.chain_ns = Some(3_000.0);
+        statistics
+    };
+    let mut pairs: Vec<Pair> = (0..20)
+        .map(|pair| Pair {
+            first: if pair % 3 == 0 { SideName::A } else { SideName::B },
+            void: None,
+            a: Some(statistics(1_000 + pair % 7)),
+            b: Some(statistics(1_200 + pair % 5)),
+        })
+        .collect();
+    let void = Some(VoidReason::Failed { side: SideName::B, message: "<script>lost</script>".into() });
+    pairs.push(Pair { first: SideName::A, void, a: None, b: None });
+    let side = |label: &str| Side { label: label.into(), program: "/usr/bin/praxis".into(), ..Side::default() };
+    let mut experiment = Experiment {
+        schema: EXPERIMENT_SCHEMA.into(),
+        scene: "scenes/town.ron".into(),
+        kind: ExperimentKind::Ab,
+        state: ExperimentState::Unfinished,
+        a: side("wait=block"),
+        b: side("wait=spin"),
+        machine: Default::default(),
+        adapter: Default::default(),
+        plan: Plan::new(20, 1, &GATED_LINES),
+        pairs,
+        lines: Vec::new(),
+        clock: Default::default(),
+        warnings: Vec::new(),
+    };
+    experiment.judge_so_far();
+    experiment
 }
 
 /// Runs before the page's own script: whatever goes wrong is kept.
@@ -272,6 +313,53 @@ fn the_page_works_in_a_browser() {
         assert_eq!((&results["broken"], &results["images"], &results["loaded"]), (&0.into(), &6.into(), &0.into()));
         assert!(results["charts"].as_u64() > Some(60), "{results}");
     }
+}
+
+/// As [`USE`], for a comparison.
+const USE_COMPARISON: &str = r##"<script>
+const results = { faults };
+try {
+  const names = () => [...document.querySelectorAll("#table tbody .name")].map((cell) => cell.textContent);
+  const heading = [...document.querySelectorAll("#table thead button")].find((button) => button.textContent === "B to A");
+  results.names = names();
+  heading.click();
+  results.sorted = names();
+  document.querySelectorAll("details").forEach((details) => (details.open = true));
+  results.headline = document.querySelector("#verdict h2").textContent;
+  results.charts = document.querySelectorAll("figure svg").length;
+  results.width = innerWidth;
+  results.scrollWidth = document.documentElement.scrollWidth;
+} catch (error) {
+  faults.push("the test itself: " + error);
+}
+const out = document.createElement("pre");
+out.textContent = "RESULTS " + encodeURIComponent(JSON.stringify(results)) + " END";
+document.body.append(out);
+</script>"##;
+
+#[test]
+fn the_page_of_a_comparison_works_in_a_browser() {
+    let experiment = comparison();
+    let html = ExperimentPage { experiment: &experiment }.to_html();
+    assert!(html.contains("A: wait=block") && !html.contains("<script>lost"), "words of the file are no markup");
+    assert!(html.contains("pair 20: a run of B failed"));
+    let Some(browser) = browser() else {
+        println!("no browser is here: the page was not opened (script/setup --test installs Chromium)");
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("report.html");
+    let listening = html.replacen("<style>", &format!("{LISTEN}\n<style>"), 1);
+    std::fs::write(&file, listening.replacen("</body>", &format!("{USE_COMPARISON}\n</body>"), 1))
+        .expect("it can be written");
+    let (dom, log) = dumped_dom(&browser, &file, 500);
+    let results = results_in(&dom);
+    assert_eq!(results["faults"], Value::Array(Vec::new()));
+    assert!(!log.contains(":CONSOLE"), "something is on the console:\n{log}");
+    assert_eq!(results["headline"], "B is slower than A");
+    assert_ne!(results["names"], results["sorted"]);
+    assert!(results["charts"].as_u64() > Some(20), "{results}");
+    assert!(results["scrollWidth"].as_f64() <= results["width"].as_f64(), "{results}");
 }
 
 #[test]

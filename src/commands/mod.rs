@@ -1,6 +1,7 @@
 //! One file or folder per command. They know everything; nobody knows them.
 
 mod bench;
+mod beside;
 mod capture;
 mod goldens;
 mod info;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::experiment::MachineSpread;
 use super::names::{self, LineKind};
 use super::quantile::quantile_by;
 use super::{BaselineRecord, Mismatch, RunFile, baseline_records, compare};
@@ -104,9 +105,9 @@ impl Drift {
 /// Holds `run` against `baseline`, which should be of its machine and scene.
 ///
 /// Nothing is judged where the two differ in machine, adapter, driver or settings (see [`Mismatch::prevents_judging`]), or
-/// where either is void or was interrupted. The margin is 5%, or three times the spread between the Baseline's recordings
-/// where that is more.
-pub fn judge_drift(run: &RunFile, baseline: &RunFile) -> Drift {
+/// where either is void or was interrupted. The margin is 5%, or three times the spread between the Baseline's recordings, or
+/// between a self-test's runs (`spread`, made on this machine with these settings), where one of them is more.
+pub fn judge_drift(run: &RunFile, baseline: &RunFile, spread: Option<&MachineSpread>) -> Drift {
     let comparison = compare(run, baseline);
     let obstacles: Vec<Mismatch> = comparison.mismatches.into_iter().filter(Mismatch::prevents_judging).collect();
     let is_sound = |run: &RunFile| run.complete && run.void_reason.is_none();
@@ -119,7 +120,7 @@ pub fn judge_drift(run: &RunFile, baseline: &RunFile) -> Drift {
         let as_read_percent = line.median_delta_percent?;
         let at_baseline_clock = clock_ratio.filter(|_| is_timed_by_core(&line.name)).map(|r| line.run.median / r);
         let at_clock_percent = at_baseline_clock.map(|median| (median / line.baseline.median - 1.0) * 100.0);
-        let margin_percent = margin_percent(&line.name, &records);
+        let margin_percent = margin_percent(&line.name, &records, spread);
         let is_tiny = (line.run.median - line.baseline.median).abs() < LEAST_DIFFERENCE_NS;
         let beyond = |percent: f64| percent.abs() > margin_percent;
         let verdict = match () {
@@ -141,7 +142,7 @@ pub fn judge_drift(run: &RunFile, baseline: &RunFile) -> Drift {
         })
     });
     let creeps = match is_judged {
-        true => JUDGED.iter().filter_map(|name| creep(name, &records, &now)).collect(),
+        true => JUDGED.iter().filter_map(|name| creep(name, &records, &now, spread)).collect(),
         false => Vec::new(),
     };
     Drift { clock_ratio, obstacles, lines: lines.collect(), creeps }
@@ -166,23 +167,26 @@ fn clock_ratio(now: &BaselineRecord, then: &BaselineRecord) -> Option<f64> {
     median(&mut ratios)
 }
 
-/// Three standard deviations of a recording, as the differences from one to the next tell them (so that a trend does not
-/// widen the margin), and no less than [`LEAST_MARGIN_PERCENT`].
-fn margin_percent(name: &str, records: &[BaselineRecord]) -> f64 {
+/// Three standard deviations of the difference between two recordings, as those from one recording to the next tell them (so
+/// that a trend does not widen the margin) or as a self-test does, and no less than [`LEAST_MARGIN_PERCENT`].
+fn margin_percent(name: &str, records: &[BaselineRecord], spread: Option<&MachineSpread>) -> f64 {
     let medians: Vec<f64> = records.iter().filter_map(|record| record.medians.get(name).copied()).collect();
     let steps = medians.windows(2).filter(|pair| pair[0] > 0.0).map(|pair| (pair[1] / pair[0] - 1.0).abs() * 100.0);
     let mut steps: Vec<f64> = steps.collect();
-    if steps.len() < 3 {
-        return LEAST_MARGIN_PERCENT;
-    }
-    // Of normal values 1.4826 times the median absolute deviation is the standard deviation; a difference has √2 of it.
-    let deviation = median(&mut steps).unwrap_or(0.0) * 1.4826 / std::f64::consts::SQRT_2;
-    (3.0 * deviation).max(LEAST_MARGIN_PERCENT)
+    // Of normal values 1.4826 times the median absolute deviation is the standard deviation.
+    let of_records = if steps.len() < 3 { 0.0 } else { median(&mut steps).unwrap_or(0.0) * 1.4826 };
+    let of_machine = spread.and_then(|spread| spread.lines.get(name)).map_or(0.0, |line| line.spread * 100.0);
+    (3.0 * of_records).max(3.0 * std::f64::consts::SQRT_2 * of_machine).max(LEAST_MARGIN_PERCENT)
 }
 
 /// A creep of `name` over `records` to `now`: a rise beyond the margin that has a trend (Kendall 1938) and no single step
 /// that is most of it.
-fn creep(name: &str, records: &[BaselineRecord], now: &BaselineRecord) -> Option<Creep> {
+fn creep(
+    name: &str,
+    records: &[BaselineRecord],
+    now: &BaselineRecord,
+    spread: Option<&MachineSpread>,
+) -> Option<Creep> {
     let with_line: Vec<&BaselineRecord> =
         records.iter().chain([now]).filter(|record| record.medians.contains_key(name)).collect();
     let oldest = *with_line.first()?;
@@ -197,7 +201,7 @@ fn creep(name: &str, records: &[BaselineRecord], now: &BaselineRecord) -> Option
     let is_creep = values.len() >= LEAST_FOR_A_CREEP
         && first > 0.0
         && last - first > LEAST_DIFFERENCE_NS
-        && percent > margin_percent(name, records)
+        && percent > margin_percent(name, records, spread)
         && largest_step < 0.6 * (last - first)
         && tau(&values) >= LEAST_TAU;
     is_creep.then(|| Creep {

@@ -90,7 +90,7 @@ impl<'a> ExperimentReport<'a> {
     }
 
     /// What a reader has to know besides the numbers.
-    fn notes(&self) -> Vec<String> {
+    pub(super) fn notes(&self) -> Vec<String> {
         let experiment = self.experiment;
         let plan = &experiment.plan;
         let mut notes = Vec::new();
@@ -160,7 +160,7 @@ fn row(line: &LineResult, colour: bool) -> Vec<Cell> {
         value(line.a),
         value(line.b),
         Cell::new(shown(line.difference.estimate, line)),
-        Cell::new(interval(&line.difference, line)),
+        Cell::new(interval_text(&line.difference, line)),
         Cell::new(line.p99.as_ref().map_or_else(|| "-".to_owned(), |p99| shown(p99.estimate, line))),
         verdict,
         Cell::new(detectable),
@@ -182,7 +182,7 @@ fn coloured(verdict: Verdict, colour: bool) -> Cell {
 }
 
 /// A value on the line's scale: percent more or less, or a difference in the line's unit.
-fn shown(value: f64, line: &LineResult) -> String {
+pub(super) fn shown(value: f64, line: &LineResult) -> String {
     match line.scale {
         Scale::Ratio => percent(value),
         Scale::Difference if value < 0.0 => format!("−{}", format_value(-value, line.unit)),
@@ -190,7 +190,7 @@ fn shown(value: f64, line: &LineResult) -> String {
     }
 }
 
-fn interval(estimate: &Estimate, line: &LineResult) -> String {
+pub(super) fn interval_text(estimate: &Estimate, line: &LineResult) -> String {
     match (estimate.low, estimate.high) {
         (Some(low), Some(high)) => format!("{} … {}", shown(low, line), shown(high, line)),
         _ => "too few pairs".to_owned(),

@@ -13,13 +13,14 @@ mod verdict;
 
 pub use experiment::{ExperimentReport, spread_table};
 pub use format::format_value;
-pub use html::{Page, PagePictures, Picture as ReportPicture, PictureSet};
+pub use html::{ExperimentPage, Page, PagePictures, Picture as ReportPicture, PictureSet};
 pub use trace::{MOST_TRACE_FRAMES, write_trace};
 pub use verdict::{Verdict, VerdictKind};
 
 use serde_json::{Value, json};
 
 use crate::measure::aliasing::Aliasing;
+use crate::measure::experiment::MachineSpread;
 use crate::measure::{
     Budget, BudgetOutcome, BudgetVerdict, Comparison, Drift, DriftVerdict, LineDrift, RayTotals, RunFile, compare,
     judge_budgets, judge_drift,
@@ -48,12 +49,22 @@ pub struct Report<'a> {
 impl<'a> Report<'a> {
     /// Compares and judges `run`.
     pub fn new(run: &'a RunFile, baseline: Option<&'a RunFile>, budgets: &[Budget]) -> Self {
+        Self::with_spread(run, baseline, None, budgets)
+    }
+
+    /// The same, with what is known of how much the machine's runs spread.
+    pub fn with_spread(
+        run: &'a RunFile,
+        baseline: Option<&'a RunFile>,
+        spread: Option<&MachineSpread>,
+        budgets: &[Budget],
+    ) -> Self {
         let comparison = baseline.map(|baseline| compare(run, baseline));
         Self {
             run,
             baseline,
             comparison,
-            drift: baseline.map(|baseline| judge_drift(run, baseline)),
+            drift: baseline.map(|baseline| judge_drift(run, baseline, spread)),
             budgets: judge_budgets(run, budgets),
             aliasing: Aliasing::of_run(run),
             baseline_aliasing: baseline.and_then(Aliasing::of_run),

@@ -25,7 +25,7 @@ fn with_chain(cpu_ns: u64, gpu_ns: u64, chain_ns: u64) -> RunFile {
 }
 
 fn verdict(run: &RunFile, baseline: &RunFile, line: &str) -> DriftVerdict {
-    judge_drift(run, baseline).line(line).expect("both have it").verdict
+    judge_drift(run, baseline, None).line(line).expect("both have it").verdict
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn measure_drift_is_suspect_beyond_the_margin_unless_the_clock_explains_it() {
 
     // The GPU has a clock of its own, and waiting is nobody's work.
     let slow = with_chain(1_120_000, 10_000_000, 3_330);
-    let drift = judge_drift(&slow, &baseline);
+    let drift = judge_drift(&slow, &baseline, None);
     assert_eq!(drift.line(names::GPU_FRAME).map(|line| line.verdict), Some(DriftVerdict::Suspect));
     assert_eq!(drift.line(names::STAGE_WAIT).map(|line| line.verdict), Some(DriftVerdict::NotJudged));
     assert_eq!(drift.line(names::GPU_FRAME).and_then(|line| line.at_baseline_clock), None);
@@ -59,7 +59,7 @@ fn measure_drift_of_a_few_hundred_nanoseconds_is_none() {
         DriftVerdict::Suspect
     );
     let none = run_of(&[(names::STAGE_UPDATE, 0)]);
-    assert_eq!(judge_drift(&none, &none).lines, [], "nothing is a percentage of 0");
+    assert_eq!(judge_drift(&none, &none, None).lines, [], "nothing is a percentage of 0");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn measure_drift_is_not_judged_where_other_work_was_measured() {
     for (change_idx, change) in change.iter().enumerate() {
         let mut run = slow.clone();
         change(&mut run);
-        let drift = judge_drift(&run, &baseline);
+        let drift = judge_drift(&run, &baseline, None);
         assert_eq!(
             drift.line(names::CPU_FRAME).map(|line| line.verdict),
             Some(DriftVerdict::NotJudged),
@@ -101,7 +101,7 @@ fn measure_drift_that_creeps_is_told() {
         record_baseline(root.path(), &run).expect("the run is good");
     }
     let baseline = read_baseline(root.path(), &run).expect("it is whole").expect("it was recorded");
-    let drift = judge_drift(&with_chain(1_160_000, 9_000_000, 3_000), &baseline);
+    let drift = judge_drift(&with_chain(1_160_000, 9_000_000, 3_000), &baseline, None);
     assert_eq!(drift.line(names::CPU_FRAME).map(|line| line.verdict), Some(DriftVerdict::Within));
     let [creep] = &drift.creeps[..] else { panic!("{:?}", drift.creeps) };
     assert_eq!((creep.name.as_str(), creep.n_records), (names::CPU_FRAME, 8));
@@ -115,7 +115,7 @@ fn measure_drift_that_creeps_is_told() {
             record_baseline(root.path(), &with_chain(median * 10_000, 9_000_000, 3_000)).expect("the run is good");
         }
         let baseline = read_baseline(root.path(), &run).expect("it is whole").expect("it was recorded");
-        assert_eq!(judge_drift(&baseline, &baseline).creeps, [], "{medians:?}");
+        assert_eq!(judge_drift(&baseline, &baseline, None).creeps, [], "{medians:?}");
     }
 }
 
@@ -127,7 +127,7 @@ fn measure_the_margin_widens_with_the_recordings_spread() {
         record_baseline(root.path(), &with_chain(percent * 10_000, 9_000_000, 3_000)).expect("the run is good");
     }
     let baseline = read_baseline(root.path(), &run).expect("it is whole").expect("it was recorded");
-    let drift = judge_drift(&with_chain(1_150_000, 9_000_000, 3_000), &baseline);
+    let drift = judge_drift(&with_chain(1_150_000, 9_000_000, 3_000), &baseline, None);
     let line = drift.line(names::CPU_FRAME).expect("both have it");
     assert!(line.margin_percent > 20.0 && line.verdict == DriftVerdict::Within, "{line:?}");
     assert_eq!(drift.line(names::GPU_FRAME).map(|line| line.margin_percent), Some(5.0));

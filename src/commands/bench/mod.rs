@@ -15,12 +15,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use praxis::frames::{FrameLoop, LoopOutcome, WaitLog};
-use praxis::measure::{
-    Adapter, Budget, Build, FrameLog, RunFile, Settings, Unit, names, read_baseline, record_baseline,
-};
+use praxis::measure::{Adapter, Build, FrameLog, RunFile, Settings, Unit, names, record_baseline};
 use praxis::pacing::{FrameWait, HybridSleep, ObtainedPriority, describe_machine, detect_blocking_submit};
-use praxis::report::Report;
 
+use super::beside::Beside;
 use super::session::{Session, Stage, StageView};
 use super::{Outcome, places, terminal};
 use crate::cli::BenchArgs;
@@ -323,8 +321,8 @@ fn describe_settings(session: &Session, stage: &StageView, frame_loop: &FrameLoo
 }
 
 fn print_report(args: &BenchArgs, run: &RunFile) -> anyhow::Result<()> {
-    let baseline = read_baseline(&places::baselines(), run)?;
-    let report = Report::new(run, baseline.as_ref(), &Budget::m3());
+    let beside = Beside::of(run)?;
+    let report = beside.report(run);
     if args.json {
         terminal::print_json(&report.to_json())
     } else {

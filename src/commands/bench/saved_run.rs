@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use anyhow::Context;
-use praxis::measure::{Budget, FrameLog, RunFile, StagedFiles, read_baseline, write_frames_csv};
-use praxis::report::{Page, PagePictures, PictureSet, Report, write_trace};
+use praxis::measure::{FrameLog, RunFile, StagedFiles, write_frames_csv};
+use praxis::report::{Page, PagePictures, PictureSet, write_trace};
 
 use super::goldens::GoldenPictures;
+use crate::commands::beside::Beside;
 use crate::commands::page::{self, ALIASING_FOLDER, GOLDEN_FOLDER};
-use crate::commands::{places, png};
+use crate::commands::png;
 
 /// What a run leaves.
 pub struct SavedRun<'a> {
@@ -79,8 +80,8 @@ pub fn write_again(folder: &Path, run: &RunFile) -> anyhow::Result<()> {
 }
 
 fn page_of(run: &RunFile, pictures: &PagePictures) -> anyhow::Result<String> {
-    let baseline = read_baseline(&places::baselines(), run)?;
-    let report = Report::new(run, baseline.as_ref(), &Budget::m3());
+    let beside = Beside::of(run)?;
+    let report = beside.report(run);
     Ok(Page { report: &report, pictures }.to_html())
 }
 

@@ -13,13 +13,17 @@ const SERIES: RGBColor = RGBColor(3, 0, 0);
 const MEDIAN: RGBColor = RGBColor(4, 0, 0);
 const BASELINE: RGBColor = RGBColor(5, 0, 0);
 const BUDGET: RGBColor = RGBColor(6, 0, 0);
-const VARIABLES: [(&str, &str); 6] = [
+const GOOD: RGBColor = RGBColor(7, 0, 0);
+const WARN: RGBColor = RGBColor(8, 0, 0);
+const VARIABLES: [(&str, &str); 8] = [
     ("#010000", "var(--ink-2)"),
     ("#020000", "var(--grid)"),
     ("#030000", "var(--series)"),
     ("#040000", "var(--median)"),
     ("#050000", "var(--baseline)"),
     ("#060000", "var(--budget)"),
+    ("#070000", "var(--good)"),
+    ("#080000", "var(--warn)"),
 ];
 
 /// Colours of stacked parts, `--part-0` and on; more parts begin again.
@@ -269,6 +273,112 @@ pub(super) fn history(medians: &[f64], unit: Unit, size: Size, label: &str) -> S
         chart.draw_series(LineSeries::new(points(), BASELINE.stroke_width(2)))?;
         let colour = |idx: f64| if idx == last { SERIES } else { BASELINE };
         chart.draw_series(points().map(|point| Circle::new(point, 4, colour(point.0).filled())))?;
+        Ok(())
+    })
+}
+
+/// How an interval is coloured.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Tone {
+    Bad,
+    Good,
+    Unsure,
+    Plain,
+}
+
+/// A line's difference between two sides, as ratios.
+#[derive(Clone, Debug)]
+pub(super) struct Interval {
+    pub name: String,
+    pub estimate: f64,
+    pub ends: Option<(f64, f64)>,
+    pub margin: f64,
+    pub tone: Tone,
+}
+
+/// Left of the intervals, where their lines' names are.
+const NAMES_PX: u32 = 150;
+
+/// Intervals on one axis in percent, one line below the other, each over its margin.
+pub(super) fn intervals(rows: &[Interval], size: Size, label: &str) -> String {
+    let percent = |ratio: f64| 100.0 * (ratio - 1.0);
+    let ends = rows.iter().flat_map(|row| {
+        let ends = row.ends.unwrap_or((row.estimate, row.estimate));
+        [percent(ends.0), percent(ends.1), percent(row.estimate), 100.0 * row.margin, -100.0 * row.margin]
+    });
+    let ends = ends.filter(|value| value.is_finite());
+    let (least, most) = ends.fold((-1.0f64, 1.0f64), |(least, most), value| (least.min(value), most.max(value)));
+    let pad = 0.05 * (most - least);
+    let n_rows = rows.len() as f64;
+    draw(size, label, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin_top(4)
+            .margin_right(2 * RIGHT_PX)
+            .x_label_area_size(24)
+            .y_label_area_size(NAMES_PX)
+            .build_cartesian_2d(least - pad..most + pad, 0.0..n_rows)?;
+        chart
+            .configure_mesh()
+            .disable_y_mesh()
+            .bold_line_style(GRID)
+            .light_line_style(TRANSPARENT)
+            .axis_style(GRID)
+            .label_style(("sans-serif", FONT_PX * 1.24).into_font().color(&INK))
+            .x_labels(if size.width_px > 500 { 7 } else { 3 })
+            .y_labels(0)
+            .x_label_formatter(&|value| match () {
+                () if value.abs() < 1e-9 => "0%".to_owned(),
+                () if most - least > 20.0 => format!("{value:+.0}%"),
+                () => format!("{value:+.1}%"),
+            })
+            .draw()?;
+        for (row_idx, row) in rows.iter().enumerate() {
+            let y = n_rows - row_idx as f64 - 0.5;
+            // What is the same either way: a factor of 1 + margin, up or down.
+            let (less, more) = (percent(1.0 / (1.0 + row.margin)), percent(1.0 + row.margin));
+            chart.draw_series([Rectangle::new([(less, y - 0.42), (more, y + 0.42)], INK.mix(0.12).filled())])?;
+            let colour = match row.tone {
+                Tone::Bad => BUDGET,
+                Tone::Good => GOOD,
+                Tone::Unsure => WARN,
+                Tone::Plain => SERIES,
+            };
+            if let Some((low, high)) = row.ends {
+                chart.draw_series(LineSeries::new([(percent(low), y), (percent(high), y)], colour.stroke_width(4)))?;
+            }
+            if row.estimate.is_finite() {
+                chart.draw_series([Circle::new((percent(row.estimate), y), 6, colour.filled())])?;
+            }
+            let at = chart.backend_coord(&(0.0, y));
+            let style = ("sans-serif", FONT_PX * 1.24).into_font().color(&INK);
+            area.draw_text(&row.name, &style, (4, at.1 - 8))?;
+        }
+        chart.draw_series(LineSeries::new([(0.0, 0.0), (0.0, n_rows)], MEDIAN.stroke_width(1)))?;
+        Ok(())
+    })
+}
+
+/// Runs of two sides, pair by pair, each as one dot.
+pub(super) fn pairs(halves: &[(f64, f64)], unit: Unit, size: Size, label: &str) -> String {
+    let values = || halves.iter().flat_map(|(a, b)| [*a, *b]).filter(|value| value.is_finite());
+    let (least, most) = values().fold((f64::INFINITY, 0.0f64), |(least, most), v| (least.min(v), most.max(v)));
+    let least = least.min(most);
+    let pad = ((most - least) * 0.12).max(most * 0.005).max(1.0);
+    let last = halves.len().saturating_sub(1).max(1) as f64;
+    draw(size, label, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin_top(8)
+            .margin_right(RIGHT_PX)
+            .x_label_area_size(24)
+            .y_label_area_size(LEFT_PX)
+            .build_cartesian_2d(-0.5..last + 0.5, (least - pad).max(0.0)..most + pad)?;
+        mesh(&mut chart, unit, size)?;
+        for (pair_idx, (a, b)) in halves.iter().enumerate() {
+            let x = pair_idx as f64;
+            chart.draw_series(LineSeries::new([(x, *a), (x, *b)], INK.mix(0.4).stroke_width(1)))?;
+            chart.draw_series([Circle::new((x, *a), 4, BASELINE.filled())])?;
+            chart.draw_series([Circle::new((x, *b), 4, SERIES.filled())])?;
+        }
         Ok(())
     })
 }

@@ -293,7 +293,7 @@ fn figure(html: &mut String, class: &str, caption: &str, draw: impl Fn(Size) -> 
 }
 
 /// A line's name, which a narrow column may break after each of its parts.
-fn breakable(name: &str) -> String {
+pub(super) fn breakable(name: &str) -> String {
     escaped(name).replace('.', ".<wbr>").replace('_', "_<wbr>")
 }
 

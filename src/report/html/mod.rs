@@ -2,6 +2,7 @@
 //! the frame that one would choose.
 
 mod charts;
+mod experiment;
 mod lines;
 mod machine;
 mod pictures;
@@ -14,6 +15,7 @@ use super::{Report, Verdict, VerdictKind, counted, format_value};
 use crate::measure::Unit;
 use crate::measure::names;
 
+pub use experiment::ExperimentPage;
 pub use pictures::{PagePictures, Picture, PictureSet};
 
 const STYLE: &str = include_str!("page.css");
@@ -33,31 +35,19 @@ impl Page<'_> {
     pub fn to_html(&self) -> String {
         let report = self.report;
         let title = format!("{}: {}", report.run.scene, Verdict::of(report).headline);
-        let mut html = String::with_capacity(1 << 20);
-        // Nothing is loaded, and nothing can be: the policy forbids it.
-        html.push_str("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-        html.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-        html.push_str(
-            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src \
-             'unsafe-inline'; script-src 'unsafe-inline'\">\n",
-        );
-        push(
-            &mut html,
-            format_args!("<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n", escaped(&title)),
-        );
-        self.header(&mut html);
-        html.push_str("<main>\n");
-        self.verdict(&mut html);
-        self.figures(&mut html);
-        lines::table(report, &mut html);
-        timeline::section(report, &mut html);
-        lines::details(report, &mut html);
-        pictures::section(self.pictures, report, &mut html);
-        machine::section(report, &mut html);
-        glossary(&mut html);
-        html.push_str("</main>\n");
-        push(&mut html, format_args!("<script>\n{SCRIPT}</script>\n</body>\n</html>\n"));
-        html
+        document(&title, |html| {
+            self.header(html);
+            html.push_str("<main>\n");
+            self.verdict(html);
+            self.figures(html);
+            lines::table(report, html);
+            timeline::section(report, html);
+            lines::details(report, html);
+            pictures::section(self.pictures, report, html);
+            machine::section(report, html);
+            glossary(html);
+            html.push_str("</main>\n");
+        })
     }
 
     fn header(&self, html: &mut String) {
@@ -73,16 +63,7 @@ impl Page<'_> {
             let dirty = if run.build.dirty == Some(true) { ", with changes" } else { "" };
             facts.push(format!("commit {commit}{dirty}"));
         }
-        let facts: Vec<String> = facts.iter().map(|fact| format!("<li>{}</li>", escaped(fact))).collect();
-        push(
-            html,
-            format_args!(
-                "<header class=\"top\">\n<div><p class=\"brand\">praxis report</p>\n<h1>{}</h1>\n<ul class=\"facts\">{}</ul></div>\n\
-                 <button id=\"theme\" type=\"button\" aria-label=\"Switch between light and dark\">◐</button>\n</header>\n",
-                escaped(&run.scene),
-                facts.concat()
-            ),
-        );
+        top("praxis report", &run.scene, &facts, html);
     }
 
     /// What it comes to, why, and what else a reader must know.
@@ -180,6 +161,35 @@ impl Page<'_> {
             ),
         );
     }
+}
+
+/// A whole document around its body. Nothing is loaded, and nothing can be: the policy forbids it.
+fn document(title: &str, fill: impl FnOnce(&mut String)) -> String {
+    let mut html = String::with_capacity(1 << 20);
+    html.push_str("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    html.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+    html.push_str(
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src \
+         'unsafe-inline'; script-src 'unsafe-inline'\">\n",
+    );
+    push(&mut html, format_args!("<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n", escaped(title)));
+    fill(&mut html);
+    push(&mut html, format_args!("<script>\n{SCRIPT}</script>\n</body>\n</html>\n"));
+    html
+}
+
+/// What the page is about, and the switch between light and dark.
+fn top(brand: &str, title: &str, facts: &[String], html: &mut String) {
+    let facts: Vec<String> = facts.iter().map(|fact| format!("<li>{}</li>", escaped(fact))).collect();
+    push(
+        html,
+        format_args!(
+            "<header class=\"top\">\n<div><p class=\"brand\">{brand}</p>\n<h1>{}</h1>\n<ul class=\"facts\">{}</ul></div>\n\
+             <button id=\"theme\" type=\"button\" aria-label=\"Switch between light and dark\">◐</button>\n</header>\n",
+            escaped(title),
+            facts.concat()
+        ),
+    );
 }
 
 fn glossary(html: &mut String) {

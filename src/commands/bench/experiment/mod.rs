@@ -14,7 +14,8 @@ use praxis::measure::experiment::{
     EXPERIMENT_SCHEMA, Experiment, ExperimentKind, ExperimentState, GATED_LINES, N_PAIRS, NO_CHAIN_GATE, Plan, Side,
     Verdict,
 };
-use praxis::report::ExperimentReport;
+use praxis::measure::write_atomically;
+use praxis::report::{ExperimentPage, ExperimentReport};
 
 use super::folder::RunFolder;
 use crate::cli::{BenchArgs, ExperimentArgs};
@@ -70,6 +71,10 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         } else {
             terminal::print(&ExperimentReport::new(&experiment).to_text(terminal::has_colour()))?;
         }
+    }
+    if !experiment.pairs.is_empty() {
+        let page = ExperimentPage { experiment: &experiment }.to_html();
+        write_atomically(&folder.path.join("report.html"), |file| file.write_all(page.as_bytes()))?;
     }
     end?;
     terminal::note(args.render.quiet, &format!("wrote {}", folder.path.display()));
