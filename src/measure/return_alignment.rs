@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn measure_alignment_tells_overshoots_beyond_the_best_one() {
         // 5 µs at best, some 40 more mostly; 30 millionths of drift are 300 ns a frame.
-        let latency_ns = |frame: u64| if frame % 5 == 0 { 5_000 } else { 45_000 + frame % 3 * 1_000 };
+        let latency_ns = |frame: u64| if frame.is_multiple_of(5) { 5_000 } else { 45_000 + frame % 3 * 1_000 };
         for drift in [0.0, 30e-6, -30e-6] {
             let (ends, begins) = frames(500, drift, latency_ns);
             let alignment = ReturnAlignment::fit(&ends, &begins).expect("there are frames");

@@ -58,7 +58,7 @@ fn window_records_a_run_that_report_opens() {
 
     let report = praxis(&["report", folder.path().to_str().expect("UTF-8")], None).output().expect("praxis runs");
     let text = String::from_utf8_lossy(&report.stdout);
-    assert!(report.status.success() && text.contains("stage.present"), "{text}");
+    assert!(report.status.success() && text.contains("present_interval"), "{text}");
 }
 
 #[test]

@@ -55,12 +55,19 @@ pub struct WindowLoop {
 }
 
 /// What was spent since the last frame's present, for the next frame's lines.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct BeforeFrame {
     waited_ns: u64,
     /// `None` where the system doesn't tell.
     blocked_ns: Option<u64>,
     slept_ns: u64,
+}
+
+/// Nothing; and that is known where the system tells of blocked time at all.
+impl Default for BeforeFrame {
+    fn default() -> Self {
+        Self { waited_ns: 0, blocked_ns: BlockedTime::start().end_ns().map(|_| 0), slept_ns: 0 }
+    }
 }
 
 impl WindowLoop {
