@@ -26,11 +26,12 @@ const fn hybrid(micros: u64, sleep: HybridSleep) -> Way {
     Way { wait: FrameWait::Hybrid { max_spin: Duration::from_micros(micros) }, sleep }
 }
 
-const WAYS: [Way; 6] = [
-    Way { wait: FrameWait::Block, sleep: HybridSleep::Driver },
-    Way { wait: FrameWait::Spin, sleep: HybridSleep::Driver },
-    hybrid(50, HybridSleep::Driver),
-    hybrid(100, HybridSleep::Driver),
+const WAYS: [Way; 7] = [
+    Way { wait: FrameWait::Block, sleep: HybridSleep::Auto },
+    Way { wait: FrameWait::Spin, sleep: HybridSleep::Auto },
+    hybrid(50, HybridSleep::Auto),
+    hybrid(100, HybridSleep::Auto),
+    hybrid(300, HybridSleep::Auto),
     hybrid(300, HybridSleep::Driver),
     hybrid(300, HybridSleep::System),
 ];
@@ -38,8 +39,9 @@ const WAYS: [Way; 6] = [
 impl Way {
     fn name(self) -> String {
         match self.sleep {
-            HybridSleep::System => format!("{}, system sleep", self.wait),
-            HybridSleep::Driver => self.wait.to_string(),
+            HybridSleep::Auto => self.wait.to_string(),
+            HybridSleep::Driver => format!("{}, driver's timeout", self.wait),
+            HybridSleep::System => format!("{}, system's sleep", self.wait),
         }
     }
 }

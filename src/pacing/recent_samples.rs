@@ -18,6 +18,10 @@ impl<const N: usize> RecentSamples<N> {
         self.n_pushed += 1;
     }
 
+    pub(super) fn clear(&mut self) {
+        self.n_pushed = 0;
+    }
+
     pub(super) fn len(&self) -> usize {
         self.n_pushed.min(N)
     }
@@ -53,5 +57,7 @@ mod tests {
         assert_eq!(recent.len(), 4);
         let quantiles = [0.0, 0.25, 0.5, 0.75, 0.76, 1.0].map(|p| recent.quantile(p).expect("four samples"));
         assert_eq!(quantiles, [1, 1, 3, 5, 7, 7]);
+        recent.clear();
+        assert_eq!((recent.len(), recent.quantile(1.0)), (0, None));
     }
 }

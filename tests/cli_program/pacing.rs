@@ -61,7 +61,15 @@ fn cli_wait_table_has_every_way_with_both_loads() {
     let rows = document["rows"].as_array().expect("rows");
     let names: Vec<(&str, &str)> =
         rows.iter().map(|row| (row["load"].as_str().expect("a load"), row["wait"].as_str().expect("a wait"))).collect();
-    let waits = ["block", "spin", "hybrid:50", "hybrid:100", "hybrid:300", "hybrid:300, system sleep"];
+    let waits = [
+        "block",
+        "spin",
+        "hybrid:50",
+        "hybrid:100",
+        "hybrid:300",
+        "hybrid:300, driver's timeout",
+        "hybrid:300, system's sleep",
+    ];
     let expected: Vec<_> =
         ["GPU-bound", "CPU-bound"].into_iter().flat_map(|load| waits.map(|wait| (load, wait))).collect();
     assert_eq!(names, expected);
@@ -69,5 +77,5 @@ fn cli_wait_table_has_every_way_with_both_loads() {
 
     let markdown = table(&[]);
     let n_rows = markdown.lines().filter(|line| line.starts_with("| GPU-bound") || line.starts_with("| CPU-bound"));
-    assert_eq!(n_rows.count(), 12, "{markdown}");
+    assert_eq!(n_rows.count(), 14, "{markdown}");
 }

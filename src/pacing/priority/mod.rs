@@ -80,7 +80,7 @@ pub fn set_frame_priority(priority: FramePriority) -> ObtainedPriority {
 }
 
 /// Of 0 to 99: enough to pass ordinary threads, not those that keep a desktop alive. As a nice value it is -10.
-const HIGH: u8 = 74;
+const HIGH: u8 = 73;
 
 #[cfg(any(target_os = "macos", target_os = "ios"))]
 fn raise() -> Result<(), String> {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::super::{PacingClock, SubmissionWaiter};
 use super::FrameWait;
-use super::hybrid::HybridWait;
+use super::hybrid::{HybridWait, Sleep};
 use super::stepped::{Stepped, wait_in_steps};
 
 /// A wait for a submission that ended in an error.
@@ -38,8 +38,10 @@ pub enum WaitFault {
 /// How a [`FrameWait::Hybrid`] blocks until shortly before the predicted end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HybridSleep {
-    /// In the driver, by `device.poll` with a timeout: a frame that ends early wakes it.
+    /// As suits: in the driver first, and in turn where that keeps missing.
     #[default]
+    Auto,
+    /// In the driver, by `device.poll` with a timeout: a frame that ends early wakes it.
     Driver,
     /// In the system's sleep: nothing wakes it early. For drivers whose timeouts are coarse.
     System,
@@ -56,7 +58,6 @@ pub enum HybridSleep {
 pub struct DeviceWaiter {
     device: wgpu::Device,
     wait: FrameWait,
-    sleep: HybridSleep,
     clock: PacingClock,
     hybrid: Option<HybridWait>,
 }
@@ -64,17 +65,13 @@ pub struct DeviceWaiter {
 impl DeviceWaiter {
     /// Waits on `device` in the way of `wait`.
     pub fn new(device: &wgpu::Device, wait: FrameWait) -> Self {
-        let hybrid = match wait {
-            FrameWait::Hybrid { max_spin } => Some(HybridWait::new(max_spin.as_nanos() as u64)),
-            _ => None,
-        };
-        Self { device: device.clone(), wait, sleep: HybridSleep::default(), clock: PacingClock::new(), hybrid }
+        Self { device: device.clone(), wait, clock: PacingClock::new(), hybrid: hybrid(wait, HybridSleep::default()) }
     }
 
-    /// The same, with Hybrid waits that block in the way of `sleep`.
+    /// The same, with Hybrid waits that block in the way of `sleep`; what they learnt is forgotten.
     #[must_use]
     pub fn with_sleep(mut self, sleep: HybridSleep) -> Self {
-        self.sleep = sleep;
+        self.hybrid = hybrid(self.wait, sleep);
         self
     }
 
@@ -92,7 +89,7 @@ impl SubmissionWaiter<wgpu::SubmissionIndex> for DeviceWaiter {
     }
 
     fn wait_since(&mut self, submission: &wgpu::SubmissionIndex, submitted: Instant) -> Result<(), WaitError> {
-        let Self { device, wait, sleep, clock, hybrid } = self;
+        let Self { device, wait, clock, hybrid } = self;
         // `PollType::Poll` can't tell which of two submissions is done; a `Wait` for an index can.
         let mut poll = |timeout| {
             device.poll(wgpu::PollType::Wait { submission_index: Some(submission.clone()), timeout }).map(drop)
@@ -100,7 +97,7 @@ impl SubmissionWaiter<wgpu::SubmissionIndex> for DeviceWaiter {
         let outcome = catch_device_loss(|| match (*wait, hybrid) {
             (FrameWait::Spin, _) => spin_until_done(|| poll(Some(Duration::ZERO))),
             (FrameWait::Hybrid { .. }, Some(hybrid)) => {
-                let mut submission = PolledSubmission { poll: &mut poll, clock, sleep: *sleep };
+                let mut submission = PolledSubmission { poll: &mut poll, clock };
                 wait_in_steps(hybrid, clock.ns_of(submitted), &mut submission)
             }
             _ => poll(None),
@@ -109,11 +106,20 @@ impl SubmissionWaiter<wgpu::SubmissionIndex> for DeviceWaiter {
     }
 }
 
+fn hybrid(wait: FrameWait, sleep: HybridSleep) -> Option<HybridWait> {
+    let FrameWait::Hybrid { max_spin } = wait else { return None };
+    let sleep = match sleep {
+        HybridSleep::Auto => None,
+        HybridSleep::Driver => Some(Sleep::Driver),
+        HybridSleep::System => Some(Sleep::System),
+    };
+    Some(HybridWait::new(u64::try_from(max_spin.as_nanos()).unwrap_or(u64::MAX), sleep))
+}
+
 /// A submission as [`wait_in_steps`] sees it.
 struct PolledSubmission<'a, P> {
     poll: &'a mut P,
     clock: &'a PacingClock,
-    sleep: HybridSleep,
 }
 
 impl<P: FnMut(Option<Duration>) -> Result<(), wgpu::PollError>> Stepped for PolledSubmission<'_, P> {
@@ -127,11 +133,11 @@ impl<P: FnMut(Option<Duration>) -> Result<(), wgpu::PollError>> Stepped for Poll
         (self.poll)(None)
     }
 
-    fn block_for_ns(&mut self, longest_ns: u64) -> Result<bool, wgpu::PollError> {
+    fn block_for_ns(&mut self, longest_ns: u64, by: Sleep) -> Result<bool, wgpu::PollError> {
         let longest = Duration::from_nanos(longest_ns);
-        match self.sleep {
-            HybridSleep::Driver => is_done((self.poll)(Some(longest))),
-            HybridSleep::System => {
+        match by {
+            Sleep::Driver => is_done((self.poll)(Some(longest))),
+            Sleep::System => {
                 std::thread::sleep(longest);
                 Ok(false)
             }

@@ -1,6 +1,6 @@
 //! Walks through the steps that a Hybrid wait decides on.
 
-use super::hybrid::{HybridWait, WaitStep};
+use super::hybrid::{HybridWait, Sleep, WaitStep};
 
 /// A submission that can be waited for in steps, and the clock beside it. Tests have one without a GPU.
 pub(super) trait Stepped {
@@ -13,7 +13,7 @@ pub(super) trait Stepped {
     fn block(&mut self) -> Result<(), Self::Error>;
 
     /// Returns once the submission is done, or after `longest_ns`; gives whether it is known to be done.
-    fn block_for_ns(&mut self, longest_ns: u64) -> Result<bool, Self::Error>;
+    fn block_for_ns(&mut self, longest_ns: u64, by: Sleep) -> Result<bool, Self::Error>;
 
     /// Whether it is done, at once.
     fn poll(&mut self) -> Result<bool, Self::Error>;
@@ -33,7 +33,7 @@ pub(super) fn wait_in_steps<T: Stepped>(
                 submission.block()?;
                 (true, 0)
             }
-            WaitStep::BlockUntil { until_ns } => (submission.block_for_ns(until_ns.saturating_sub(now_ns))?, 0),
+            WaitStep::BlockUntil { until_ns, by } => (submission.block_for_ns(until_ns.saturating_sub(now_ns), by)?, 0),
             WaitStep::Poll { n_polls } => poll_some(submission, n_polls)?,
         };
         now_ns = submission.now_ns();

@@ -9,9 +9,18 @@ pub(super) enum WaitStep {
     /// Block until the frame is done.
     Block,
     /// Block until the frame is done or it is `until_ns`.
-    BlockUntil { until_ns: u64 },
+    BlockUntil { until_ns: u64, by: Sleep },
     /// Poll until the frame is done, or so many times.
     Poll { n_polls: u32 },
+}
+
+/// Who wakes the thread when a time has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sleep {
+    /// `device.poll`, which a frame that ends early wakes too.
+    Driver,
+    /// The system's sleep.
+    System,
 }
 
 /// Decides how each wait goes, and learns from how it went. All times are ns of one clock.
@@ -21,13 +30,18 @@ pub(super) enum WaitStep {
 /// how late blocking usually ends and a guard; then it polls. Where the frame ends outside of the stretch, it missed: *early* ends while blocked
 /// or before the first poll, *late* ends after the longest spin, when it blocks again.
 ///
-/// Early ends widen the guard at once, frames caught shrink it slowly, which makes up for what isn't modelled. When more than half of the last
-/// waits missed, it rests: it blocks for some frames, and tries again later, twice as late each time.
+/// Early ends widen the guard, late ones narrow it, and frames caught shrink it slowly. That makes up for what isn't modelled, above all for
+/// frames that were blocked for: their ends are known only as late as a thread wakes. When more than half of the last
+/// waits missed, or blocking ends at times too different to be of use, it rests: it blocks for some frames, and tries again later, twice as late
+/// each time, and each time with the other way to sleep: drivers round times to milliseconds, or don't.
 #[derive(Clone, Debug)]
 pub(super) struct HybridWait {
     max_spin_ns: i64,
     prediction: EndPrediction,
-    /// How late blocking until a time ended.
+    sleep: Sleep,
+    /// Whether the other way to sleep may be tried where this one fails.
+    may_change_sleep: bool,
+    /// How late blocking until a time ended, in the way of `sleep`.
     lateness_ns: RecentSamples<64>,
     poll_ns: RecentSamples<16>,
     guard_ns: i64,
@@ -123,11 +137,14 @@ impl OpenWait {
 }
 
 impl HybridWait {
-    pub fn new(max_spin_ns: u64) -> Self {
+    /// Spins for `max_spin_ns` at most. Without `sleep` it begins with the driver's and changes where that fails.
+    pub fn new(max_spin_ns: u64, sleep: Option<Sleep>) -> Self {
         let max_spin_ns = i64::try_from(max_spin_ns).unwrap_or(i64::MAX);
         Self {
             max_spin_ns,
             prediction: EndPrediction::new(),
+            sleep: sleep.unwrap_or(Sleep::Driver),
+            may_change_sleep: sleep.is_none(),
             lateness_ns: RecentSamples::new(),
             poll_ns: RecentSamples::new(),
             guard_ns: max_spin_ns / 8,
@@ -155,7 +172,7 @@ impl HybridWait {
         let took_ns = to_i64(now_ns.saturating_sub(self.wait.step_began_ns));
         let step = match self.wait.step {
             WaitStep::Block => WaitStep::Block,
-            WaitStep::BlockUntil { until_ns } => {
+            WaitStep::BlockUntil { until_ns, .. } => {
                 self.lateness_ns.push(to_i64(now_ns.saturating_sub(until_ns)));
                 self.wait.has_blocked = true;
                 self.spin_on(now_ns)
@@ -174,6 +191,13 @@ impl HybridWait {
     pub fn done(&mut self, now_ns: u64, n_polls: u32) {
         let duration_ns = to_i64(now_ns.saturating_sub(self.wait.gpu_started_ns));
         let end = self.wait.how_it_ended(now_ns, n_polls);
+        // The frame may have ended while the timeout was late: without this, lateness that always hides the end would never
+        // be known.
+        if let WaitStep::BlockUntil { until_ns, .. } = self.wait.step
+            && now_ns > until_ns
+        {
+            self.lateness_ns.push(to_i64(now_ns - until_ns));
+        }
         match end {
             End::OnArrival | End::BeforePolling => self.prediction.frame_took_at_most(duration_ns),
             End::Caught | End::WhileBlocked => self.prediction.frame_took(duration_ns),
@@ -193,17 +217,25 @@ impl HybridWait {
             return WaitStep::Block;
         }
         // Until it was measured: half of the longest spin.
-        let lateness_ns = self.lateness_ns.quantile(0.95).unwrap_or(self.max_spin_ns / 2).min(self.max_spin_ns);
+        let lateness_ns = self.lateness_ns.quantile(0.95).unwrap_or(self.max_spin_ns / 2);
         let least_lateness_ns = self.lateness_ns.quantile(0.05).unwrap_or(0).min(lateness_ns);
-        let length_ns = self.max_spin_ns - self.guard_ns - (lateness_ns - least_lateness_ns);
-        let Some(window) = self.prediction.window(length_ns.max(0)) else { return WaitStep::Block };
+        let length_ns = self.max_spin_ns - self.max_spin_ns / 8 - (lateness_ns - least_lateness_ns);
+        if length_ns <= 0 {
+            self.give_up();
+            return WaitStep::Block;
+        }
+        let Some(window) = self.prediction.window(length_ns) else { return WaitStep::Block };
         if window.share < LEAST_SHARE {
             return WaitStep::Block;
         }
         self.wait.is_catching = true;
         let begin_ns = window.begin_ns - self.guard_ns - lateness_ns;
         let until_ns = self.wait.gpu_started_ns.saturating_add_signed(begin_ns);
-        if until_ns > now_ns + SHORTEST_BLOCK_NS { WaitStep::BlockUntil { until_ns } } else { self.spin_on(now_ns) }
+        if until_ns > now_ns + SHORTEST_BLOCK_NS {
+            WaitStep::BlockUntil { until_ns, by: self.sleep }
+        } else {
+            self.spin_on(now_ns)
+        }
     }
 
     /// The next polls, as many as the longest spin allows.
@@ -226,9 +258,9 @@ impl HybridWait {
 
     fn learn(&mut self, outcome: Outcome) {
         match outcome {
-            Outcome::Early => self.guard_ns = (self.guard_ns + self.max_spin_ns / 8).min(self.max_spin_ns / 2),
+            Outcome::Early => self.guard_ns = (self.guard_ns + self.max_spin_ns / 8).min(2 * self.max_spin_ns),
             Outcome::Caught => self.guard_ns -= self.guard_ns / 64,
-            Outcome::Late => {}
+            Outcome::Late => self.guard_ns = (self.guard_ns - self.max_spin_ns / 8).max(0),
         }
         let Mode::Catching { misses, n_outcomes } = self.mode else { return };
         let misses = misses << 1 | u16::from(outcome != Outcome::Caught);
@@ -238,11 +270,22 @@ impl HybridWait {
             return;
         }
         if misses.count_ones() > N_OUTCOMES / 2 {
-            self.mode = Mode::Resting { n_left: self.rest_length };
-            self.rest_length = (2 * self.rest_length).min(LONGEST_REST);
-            self.guard_ns = self.max_spin_ns / 8;
+            self.give_up();
         } else {
             self.rest_length = SHORTEST_REST;
+        }
+    }
+
+    /// Rests, and then begins anew, with the other way to sleep if it may.
+    fn give_up(&mut self) {
+        self.mode = Mode::Resting { n_left: self.rest_length };
+        self.rest_length = (2 * self.rest_length).min(LONGEST_REST);
+        self.lateness_ns.clear();
+        if self.may_change_sleep {
+            self.sleep = match self.sleep {
+                Sleep::Driver => Sleep::System,
+                Sleep::System => Sleep::Driver,
+            };
         }
     }
 

@@ -10,12 +10,14 @@ use super::*;
 struct Costs {
     /// From a frame's end to the return of a thread that was blocked for it.
     wake_ns: u64,
-    /// How late blocking until a time ends, at most.
+    /// How late the driver's blocking until a time ends: from three quarters of it to all.
     late_ns: u64,
+    /// The same of the system's sleep.
+    sleep_late_ns: u64,
     poll_ns: u64,
 }
 
-const DESKTOP: Costs = Costs { wake_ns: 25_000, late_ns: 70_000, poll_ns: 650 };
+const DESKTOP: Costs = Costs { wake_ns: 25_000, late_ns: 70_000, sleep_late_ns: 90_000, poll_ns: 650 };
 
 /// 0 to 1, the same each run.
 struct Noise(u64);
@@ -56,14 +58,15 @@ impl Stepped for Simulated<'_> {
         Ok(())
     }
 
-    fn block_for_ns(&mut self, longest_ns: u64) -> Result<bool, Infallible> {
+    fn block_for_ns(&mut self, longest_ns: u64, by: Sleep) -> Result<bool, Infallible> {
         let until_ns = self.now_ns + longest_ns;
-        if self.end_ns <= until_ns {
+        if by == Sleep::Driver && self.end_ns <= until_ns {
             self.block()?;
             return Ok(true);
         }
-        self.now_ns = until_ns + self.costs.late_ns / 2 + self.noise.up_to(self.costs.late_ns / 2);
-        Ok(self.end_ns <= self.now_ns)
+        let late_ns = if by == Sleep::Driver { self.costs.late_ns } else { self.costs.sleep_late_ns };
+        self.now_ns = until_ns + 3 * late_ns / 4 + self.noise.up_to(late_ns / 4);
+        Ok(by == Sleep::Driver && self.end_ns <= self.now_ns)
     }
 
     fn poll(&mut self) -> Result<bool, Infallible> {
@@ -138,7 +141,7 @@ const MAX_SPIN_NS: u64 = 300_000;
 fn pacing_hybrid_is_as_timely_as_spin_for_little_of_its_time() {
     // 20 ms frames that differ by 40 µs, and a scene that drifts.
     let gpu_ns = |n: usize, noise: f64| 20_000_000 + 400 * n as u64 + (noise * 40_000.0) as u64;
-    let waits = waits(&mut HybridWait::new(MAX_SPIN_NS), 1_000, DESKTOP, 500_000, gpu_ns);
+    let waits = waits(&mut HybridWait::new(MAX_SPIN_NS, None), 1_000, DESKTOP, 500_000, gpu_ns);
     let settled = &waits[30..];
     // A spinning wait overshoots by up to a poll.
     assert!(overshoot(settled) < DESKTOP.poll_ns + 5_000, "{} ns", overshoot(settled));
@@ -155,7 +158,7 @@ fn pacing_hybrid_never_spins_beyond_its_cap_nor_reads_the_clock_often() {
             let costs = Costs { poll_ns, ..DESKTOP };
             for spread_ns in [0.0, 100_000.0, 1_000_000.0, 15_000_000.0] {
                 let gpu_ns = |_: usize, noise: f64| 5_000_000 + (noise * spread_ns) as u64;
-                let waits = waits(&mut HybridWait::new(max_spin_ns), 600, costs, 300_000, gpu_ns);
+                let waits = waits(&mut HybridWait::new(max_spin_ns, None), 600, costs, 300_000, gpu_ns);
                 // The first wait tries what a poll takes.
                 for wait in &waits[1..] {
                     assert!(wait.spun_ns <= max_spin_ns + poll_ns, "{wait:?} of {max_spin_ns}");
@@ -170,7 +173,7 @@ fn pacing_hybrid_never_spins_beyond_its_cap_nor_reads_the_clock_often() {
 fn pacing_hybrid_blocks_when_frames_end_anywhere_and_comes_back() {
     let is_wild = |n: usize| (500..2_500).contains(&n);
     let gpu_ns = |n: usize, noise: f64| if is_wild(n) { 4_000_000 + (noise * 16e6) as u64 } else { 8_000_000 };
-    let waits = waits(&mut HybridWait::new(MAX_SPIN_NS), 6_000, DESKTOP, 300_000, gpu_ns);
+    let waits = waits(&mut HybridWait::new(MAX_SPIN_NS, None), 6_000, DESKTOP, 300_000, gpu_ns);
     assert!(overshoot(&waits[50..490]) < 5_000);
     assert!(spun(&waits[700..2_490]) < MAX_SPIN_NS / 8, "{} ns a frame for nothing", spun(&waits[700..2_490]));
     assert!(overshoot(&waits[2_490 + 1_100..]) < 5_000, "it tries again after the longest rest");
@@ -182,7 +185,7 @@ fn pacing_hybrid_follows_a_step_and_back() {
         let base_ns = if (300..600).contains(&n) { 5_000_000 } else { 20_000_000 };
         base_ns + (noise * 30_000.0) as u64
     };
-    let waits = waits(&mut HybridWait::new(MAX_SPIN_NS), 1_000, DESKTOP, 300_000, gpu_ns);
+    let waits = waits(&mut HybridWait::new(MAX_SPIN_NS, None), 1_000, DESKTOP, 300_000, gpu_ns);
     for settled in [&waits[50..298], &waits[420..598], &waits[720..]] {
         assert!(overshoot(settled) < 5_000, "{} ns", overshoot(settled));
     }
@@ -191,7 +194,7 @@ fn pacing_hybrid_follows_a_step_and_back() {
 #[test]
 fn pacing_hybrid_wastes_nothing_on_frames_that_are_done() {
     // The CPU is the slower one.
-    let waits = waits(&mut HybridWait::new(MAX_SPIN_NS), 500, DESKTOP, 9_000_000, |_, _| 3_000_000);
+    let waits = waits(&mut HybridWait::new(MAX_SPIN_NS, None), 500, DESKTOP, 9_000_000, |_, _| 3_000_000);
     assert!(waits.iter().all(|wait| wait.is_on_arrival && wait.n_polls <= 1), "{waits:?}");
     assert!(waits.iter().all(|wait| wait.overshoot_ns <= DESKTOP.poll_ns));
 }
@@ -200,9 +203,34 @@ fn pacing_hybrid_wastes_nothing_on_frames_that_are_done() {
 fn pacing_hybrid_learns_how_late_this_machine_wakes() {
     for late_ns in [2_000, 70_000, 180_000] {
         let costs = Costs { late_ns, ..DESKTOP };
-        let waits = waits(&mut HybridWait::new(MAX_SPIN_NS), 500, costs, 300_000, |_, _| 16_000_000);
+        let waits = waits(&mut HybridWait::new(MAX_SPIN_NS, None), 500, costs, 300_000, |_, _| 16_000_000);
         let settled = &waits[60..];
         assert!(overshoot(settled) < 5_000, "late by {late_ns}: {} ns", overshoot(settled));
         assert!(spun(settled) < late_ns + 100_000, "late by {late_ns}: it spins {} ns", spun(settled));
     }
+}
+
+#[test]
+fn pacing_hybrid_finds_the_way_to_sleep_that_is_of_use() {
+    // One wakes a millisecond late, more or less; the other as it should.
+    for (late_ns, sleep_late_ns) in [(2_000_000, 80_000), (80_000, 2_000_000)] {
+        let costs = Costs { late_ns, sleep_late_ns, ..DESKTOP };
+        let gpu_ns = |_: usize, noise: f64| 16_000_000 + (noise * 20_000.0) as u64;
+        let mut hybrid = HybridWait::new(MAX_SPIN_NS, None);
+        let waits = waits(&mut hybrid, 800, costs, 300_000, gpu_ns);
+        assert!(overshoot(&waits[300..]) < 5_000, "{late_ns}, {sleep_late_ns}: {} ns", overshoot(&waits[300..]));
+
+        // With no choice it blocks, and spins next to nothing.
+        let fixed = if late_ns > sleep_late_ns { Sleep::Driver } else { Sleep::System };
+        let waits = self::waits(&mut HybridWait::new(MAX_SPIN_NS, Some(fixed)), 800, costs, 300_000, gpu_ns);
+        assert!(spun(&waits[300..]) < MAX_SPIN_NS / 8, "{fixed:?}: {} ns", spun(&waits[300..]));
+    }
+}
+
+#[test]
+fn pacing_hybrid_with_a_cap_below_its_lateness_still_catches() {
+    // Late, but always by nearly as much: that can be allowed for.
+    let gpu_ns = |_: usize, noise: f64| 16_000_000 + (noise * 4_000.0) as u64;
+    let waits = waits(&mut HybridWait::new(50_000, None), 800, DESKTOP, 300_000, gpu_ns);
+    assert!(overshoot(&waits[100..]) < 5_000, "{} ns", overshoot(&waits[100..]));
 }
