@@ -10,7 +10,7 @@ use praxis::pacing::{HybridSleep, ProcessUsage};
 use super::viewer::Viewer;
 use crate::commands::bench::{RunFolder, SavedRun, describe_priority, describe_run};
 use crate::commands::session::StageView;
-use crate::commands::{one_line, terminal};
+use crate::commands::terminal;
 
 /// Frames that a recording without an end takes at most: ten minutes at 60 a second, some 12 MB.
 const MOST_FRAMES: usize = 36_000;
@@ -26,7 +26,7 @@ impl Viewer {
             return self.stop_recording(None);
         }
         if let Err(error) = self.start_recording(None) {
-            self.overlay.panels.fail(one_line(&error));
+            self.fail(&error);
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::viewer::Viewer;
 use super::watch::{Changed, Watch};
-use crate::commands::one_line;
+use crate::commands::{one_line, terminal};
 
 impl Viewer {
     /// Shows a file that was dropped on the window, from its first frame on and through its own camera.
@@ -23,7 +23,7 @@ impl Viewer {
             }
             Err(error) => {
                 self.args.scene = before;
-                self.overlay.panels.fail(one_line(&error));
+                self.fail(&error);
             }
         }
     }
@@ -37,8 +37,15 @@ impl Viewer {
         };
         match reloaded {
             Ok(()) => self.overlay.panels.notice("reloaded".into()),
-            Err(error) => self.overlay.panels.fail(one_line(&error)),
+            Err(error) => self.fail(&error),
         }
+    }
+
+    /// Says what went wrong, though the window goes on: in the overlay until something goes well, and on stderr.
+    pub(super) fn fail(&mut self, error: &anyhow::Error) {
+        let line = one_line(error);
+        terminal::note(self.args.render.quiet, &line);
+        self.overlay.panels.fail(&line);
     }
 
     /// Loads `args.scene` and shows it, through `camera` if it has that one.

@@ -286,7 +286,7 @@ impl Viewer {
         if let Some(path) = self.wanted_picture.take() {
             match png::write(&path, &picture) {
                 Ok(()) => self.overlay.panels.notice(format!("wrote {}", path.display())),
-                Err(error) => self.overlay.panels.fail(crate::commands::one_line(&error)),
+                Err(error) => self.fail(&error),
             }
         }
         Ok(drawn)

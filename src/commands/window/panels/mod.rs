@@ -19,6 +19,9 @@ const NOTICE: Duration = Duration::from_millis(2_500);
 /// In points; less where the window is too small for all of it.
 const TEXT_SIZE: f32 = 11.0;
 const LEAST_TEXT_SIZE: f32 = 5.0;
+const MESSAGE_SIZE: f32 = 13.0;
+/// Characters of a fault that are shown; compilers say more, and all of it is on stderr.
+const MOST_FAILURE_CHARS: usize = 280;
 /// A monospaced character's width and a line's height, in text sizes.
 const CHAR_WIDTH: f32 = 0.61;
 const LINE_HEIGHT: f32 = 1.32;
@@ -61,8 +64,8 @@ impl Panels {
     }
 
     /// Shows what went wrong, until something goes well.
-    pub fn fail(&mut self, text: String) {
-        self.failure = Some(text);
+    pub fn fail(&mut self, text: &str) {
+        self.failure = Some(shortened(text));
     }
 
     /// What went wrong is over.
@@ -122,8 +125,10 @@ impl Panels {
 
     fn show_messages(&self, ui: &mut egui::Ui, width: f32) {
         ui.set_max_width(width);
+        // Some forty characters a line, whatever the window.
+        let size = (width / 20.0).clamp(LEAST_TEXT_SIZE, MESSAGE_SIZE);
         let mut message = |text: &str, color| {
-            ui.add(egui::Label::new(RichText::new(text).size(13.0).color(color)).wrap());
+            ui.add(egui::Label::new(RichText::new(text).size(size).color(color)).wrap());
         };
         if let Some(failure) = &self.failure {
             message(failure, Color32::from_rgb(255, 130, 120));
@@ -136,6 +141,17 @@ impl Panels {
     fn notice_text(&self) -> Option<&str> {
         self.notice.as_ref().filter(|(_, since)| since.elapsed() < NOTICE).map(|(text, _)| text.as_str())
     }
+}
+
+/// What there is room for, without the frames that compilers draw around what they quote, which egui's fonts lack.
+fn shortened(text: &str) -> String {
+    let is_drawn = |c: char| !('\u{2500}'..='\u{257f}').contains(&c);
+    let words: String = text.chars().filter(|&c| is_drawn(c)).collect();
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.chars().count() <= MOST_FAILURE_CHARS {
+        return words;
+    }
+    words.chars().take(MOST_FAILURE_CHARS).chain(['…']).collect()
 }
 
 /// The largest text, up to [`TEXT_SIZE`], of which so many characters and lines have room.
@@ -206,6 +222,13 @@ mod tests {
         assert_eq!(Panels::zoom(100.0 * PROPER_WINDOW), MOST_ZOOM);
     }
 
+    #[test]
+    fn window_faults_are_shortened_to_what_there_is_room_for() {
+        assert_eq!(shortened("a.ron:3:1:\n  \u{250c}\u{2500} wgsl:3:1"), "a.ron:3:1: wgsl:3:1");
+        let long = shortened(&"word ".repeat(200));
+        assert!(long.chars().count() == MOST_FAILURE_CHARS + 1 && long.ends_with('…'));
+    }
+
     /// The rectangles of everything drawn, panel by panel.
     fn laid_out(panels: &Panels, size: egui::Vec2) -> (usize, egui::Rect) {
         let ctx = egui::Context::default();
@@ -231,7 +254,7 @@ mod tests {
     fn window_panels_are_laid_out_by_egui_and_cost_nothing_when_hidden() {
         let mut panels = Panels::default();
         assert!(!panels.is_any() && !panels.is_due());
-        panels.fail("scene.ron: line 3".into());
+        panels.fail("scene.ron: line 3");
         assert!(panels.is_any());
         panels.clear_failure();
         assert!(!panels.is_any());
