@@ -1,5 +1,7 @@
 //! The command line: arguments into plain options. What they mean is the commands' business.
 
+pub mod probe;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -28,6 +30,10 @@ pub enum Command {
     Report(ReportArgs),
     /// Show adapters, features, cores, cache line and clock source
     Info(InfoArgs),
+    /// Measure what a submit, a wait, a batch, a resident kernel or a shared cache line costs here
+    Probe(probe::ProbeArgs),
+    #[command(hide = true)]
+    ProbeLineWorker(probe::LineWorkerArgs),
 }
 
 /// What the viewer takes.

@@ -5,6 +5,7 @@ mod capture;
 mod info;
 mod places;
 mod png;
+mod probe;
 mod report;
 mod session;
 mod terminal;
@@ -32,6 +33,8 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Capture(args)) => capture::run(&args),
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::Info(args)) => info::run(&args),
+        Some(Command::Probe(args)) => probe::run(&args),
+        Some(Command::ProbeLineWorker(args)) => probe::run_line_worker(&args),
         None => window::run(&cli.window),
     }
 }

@@ -5,6 +5,7 @@ mod aliasing;
 mod faults;
 mod goldens;
 mod info;
+mod probe;
 mod report;
 
 use std::path::{Path, PathBuf};

@@ -184,7 +184,8 @@ fn describe_run(
     run
 }
 
-fn describe_build() -> Build {
+/// The program that measures.
+pub(super) fn describe_build() -> Build {
     Build {
         version: env!("CARGO_PKG_VERSION").into(),
         commit: option_env!("PRAXIS_COMMIT").filter(|commit| !commit.is_empty()).map(Into::into),

@@ -7,7 +7,7 @@ mod content;
 mod controls;
 mod overlay;
 mod panels;
-mod quiet;
+pub(super) mod quiet;
 mod viewer;
 
 use anyhow::Context;
