@@ -2,6 +2,7 @@
 
 mod experiment;
 mod pacing;
+pub mod probe;
 mod window;
 
 use std::path::PathBuf;
@@ -37,6 +38,10 @@ pub enum Command {
     Report(ReportArgs),
     /// Show adapters, features, cores, cache line and clock source
     Info(InfoArgs),
+    /// Measure what a submit, a wait, a batch, a resident kernel or a shared cache line costs here
+    Probe(probe::ProbeArgs),
+    #[command(hide = true)]
+    ProbeLineWorker(probe::LineWorkerArgs),
     /// Compare the ways to wait on the same frames
     #[command(hide = true)]
     WaitTable(WaitTableArgs),

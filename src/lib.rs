@@ -12,6 +12,8 @@ pub mod gpu;
 pub mod measure;
 pub mod pacing;
 #[doc(hidden)]
+pub mod probe;
+#[doc(hidden)]
 pub mod render;
 #[doc(hidden)]
 pub mod report;

@@ -8,6 +8,7 @@ mod info;
 mod page;
 mod places;
 mod png;
+mod probe;
 mod report;
 mod session;
 mod terminal;
@@ -38,6 +39,8 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::Info(args)) => info::run(&args),
         Some(Command::WaitTable(args)) => wait_table::run(&args),
+        Some(Command::Probe(args)) => probe::run(&args),
+        Some(Command::ProbeLineWorker(args)) => probe::run_line_worker(&args),
         None => window::run(&cli.window),
     }
 }

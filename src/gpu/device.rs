@@ -22,6 +22,13 @@ pub const WANTED_FEATURES: &[wgpu::Features] = &[
     wgpu::Features::EXPERIMENTAL_RAY_QUERY,
 ];
 
+/// What kernels alone take where the adapter has them: see [`Gpu::open_for_compute`].
+pub const COMPUTE_FEATURES: &[wgpu::Features] = &[
+    wgpu::Features::TIMESTAMP_QUERY,
+    wgpu::Features::MEMORY_DECORATION_COHERENT,
+    wgpu::Features::MEMORY_DECORATION_VOLATILE,
+];
+
 /// How to choose and open an adapter.
 #[derive(Clone, Debug, Default)]
 pub struct GpuOptions {
@@ -121,6 +128,41 @@ impl Gpu {
         if let Some(change) = options.limits {
             change(&mut limits);
         }
+        Self::open_device(instance, adapter, features, limits)
+    }
+
+    /// Opens a device for kernels alone: it needs nothing, and takes [`COMPUTE_FEATURES`] where they are.
+    ///
+    /// # Errors
+    /// No adapter, or it refuses a device.
+    pub fn open_for_compute(options: &GpuOptions) -> Result<Self, GpuError> {
+        let instance = instance(options);
+        let adapter = choose_adapter(&instance, options, None)?;
+        Self::open_compute_device(instance, adapter, options.is_noop)
+    }
+
+    /// Opens a further device for kernels on the same adapter, with a queue of its own.
+    ///
+    /// # Errors
+    /// The adapter refuses it.
+    pub fn open_another_for_compute(&self) -> Result<Self, GpuError> {
+        let is_noop = self.info.backend == wgpu::Backend::Noop;
+        Self::open_compute_device(self.instance.clone(), self.adapter.clone(), is_noop)
+    }
+
+    fn open_compute_device(instance: wgpu::Instance, adapter: wgpu::Adapter, is_noop: bool) -> Result<Self, GpuError> {
+        let asked = COMPUTE_FEATURES.iter().fold(wgpu::Features::empty(), |all, &one| all | one);
+        let (features, limits) = (asked & adapter.features(), limits(&adapter.limits(), is_noop));
+        Self::open_device(instance, adapter, features, limits)
+    }
+
+    fn open_device(
+        instance: wgpu::Instance,
+        adapter: wgpu::Adapter,
+        features: wgpu::Features,
+        limits: wgpu::Limits,
+    ) -> Result<Self, GpuError> {
+        let info = adapter.get_info();
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("praxis::gpu::Gpu::device"),
             required_features: features,

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crossbeam_utils::CachePadded;
 use wgpu::util::DeviceExt;
 
 use super::PipelineCache;
@@ -13,7 +14,8 @@ use super::shader_edits::{ShaderEdit, ShaderEdits};
 #[derive(Clone)]
 pub struct Factory {
     device: wgpu::Device,
-    n_created: Arc<AtomicU64>,
+    /// Whatever thread creates, its count takes no other data's cache line along.
+    n_created: Arc<CachePadded<AtomicU64>>,
     pipeline_cache: Option<Arc<PipelineCache>>,
     shader_edits: ShaderEdits,
 }

@@ -8,6 +8,7 @@ mod faults;
 mod goldens;
 mod info;
 mod pacing;
+mod probe;
 mod report;
 
 use std::path::{Path, PathBuf};

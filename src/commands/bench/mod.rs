@@ -251,7 +251,8 @@ pub(super) fn describe_priority(run: &mut RunFile, priority: &ObtainedPriority) 
     run.warnings.extend(priority.warning());
 }
 
-fn describe_build() -> Build {
+/// The program that measures.
+pub(super) fn describe_build() -> Build {
     Build {
         version: env!("CARGO_PKG_VERSION").into(),
         commit: option_env!("PRAXIS_COMMIT").filter(|commit| !commit.is_empty()).map(Into::into),

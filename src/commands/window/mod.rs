@@ -9,7 +9,7 @@ mod input;
 mod live;
 mod overlay;
 mod panels;
-mod quiet;
+pub(super) mod quiet;
 mod record;
 mod reload;
 mod survive;
