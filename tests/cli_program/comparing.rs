@@ -59,6 +59,17 @@ fn cli_comparing_two_values_of_a_flag() {
     }
     assert!(project.file("a/runs/000-b/final.png").exists() && !project.file("a/runs/001-b/final.png").exists());
 
+    let report = |args: &[&str]| praxis(project.path()).arg("report").args(args).output().expect("it starts");
+    let shown = report(&["a", "--check", "--html", "page.html"]);
+    assert_eq!(
+        (shown.status.code(), stdout(&shown)),
+        (Some(0), text.clone()),
+        "nothing regressed that two pairs can tell"
+    );
+    let read = |path: &str| std::fs::read_to_string(project.file(path)).expect("a page");
+    assert!(read("page.html").contains("Can't tell A from B yet") && read("page.html") == read("a/report.html"));
+    assert!(stdout(&report(&["a", "--json"])).contains("praxis.experiment/1"));
+
     let again = praxis(project.path()).args(["bench", "--resume", "a"]).output().expect("it starts");
     assert_eq!((again.status.code(), stdout(&again)), (Some(0), text), "a finished one is shown again");
     assert_eq!(project.experiment("a").pairs.len(), 2);

@@ -1,7 +1,7 @@
 //! The page of an experiment: two sides, compared by interleaved pairs of runs.
 
 use super::charts::{self, Interval, NARROW, Size, Tone, WIDE};
-use super::{anchor, document, escaped, push, top, words};
+use super::{anchor, document, escaped, push, sort_key, top, words};
 use crate::measure::experiment::{
     Experiment, ExperimentKind, ExperimentState, LineResult, Scale, Side, Verdict, VoidReason,
 };
@@ -244,7 +244,7 @@ fn table(experiment: &Experiment, html: &mut String) {
     html.push_str("</tr></thead>\n<tbody>\n");
     for (row_idx, line) in experiment.lines.iter().enumerate() {
         let number = |class: &str, key: f64, text: &str| {
-            format!("<td class=\"number {class}\" data-v=\"{key}\">{}</td>", escaped(text))
+            format!("<td class=\"number {class}\" data-v=\"{}\">{}</td>", sort_key(key), escaped(text))
         };
         let detectable = match (line.detectable, line.scale) {
             _ if line.verdict == Verdict::NotJudged => String::new(),

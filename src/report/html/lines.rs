@@ -1,7 +1,7 @@
 //! The table of lines, and each line with its charts.
 
 use super::charts::{self, Marks, NARROW, Size, Strip, WIDE};
-use super::{anchor, escaped, push, words};
+use super::{anchor, escaped, push, sort_key, words};
 use crate::measure::statistics::{Mode, modes};
 use crate::measure::{BudgetVerdict, DriftVerdict, RunLine, baseline_records, names};
 use crate::report::format::format_delta;
@@ -63,10 +63,10 @@ pub(super) fn table(report: &Report, html: &mut String) {
 
 fn row(report: &Report, name: &str, line: &RunLine, row_idx: usize, has_clock: bool, html: &mut String) {
     let number = |class: &str, value: f64| {
-        format!("<td class=\"number {class}\" data-v=\"{value}\">{}</td>", format_value(value, line.unit))
+        format!("<td class=\"number {class}\" data-v=\"{}\">{}</td>", sort_key(value), format_value(value, line.unit))
     };
     let percent = |class: &str, percent: Option<f64>| {
-        let key = percent.map_or("-1e9".to_owned(), |percent| percent.to_string());
+        let key = percent.map_or("-1e9".to_owned(), sort_key);
         format!("<td class=\"number {class}\" data-v=\"{key}\">{}</td>", format_delta(percent))
     };
     let summary = line.summary;

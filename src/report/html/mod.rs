@@ -221,6 +221,11 @@ fn push(html: &mut String, text: std::fmt::Arguments) {
     let _ = html.write_fmt(text);
 }
 
+/// A number to sort by. Seven digits: a run file that is read back may differ in the last of an f64's, and its page should not.
+fn sort_key(value: f64) -> String {
+    format!("{value:.6e}")
+}
+
 /// A name as an anchor of the page.
 fn anchor(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
