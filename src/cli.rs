@@ -1,13 +1,18 @@
 //! The command line: arguments into plain options. What they mean is the commands' business.
 
+mod experiment;
 mod pacing;
+mod window;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use praxis::frames::Injection;
 use praxis::pacing::FrameWait;
 
+pub use experiment::ExperimentArgs;
 pub use pacing::{PriorityArgs, ThreadPriorityArg, WaitTableArgs};
+pub use window::WindowArgs;
 
 /// A wgpu renderer whose numbers can be trusted.
 #[derive(Parser, Debug)]
@@ -37,26 +42,6 @@ pub enum Command {
     WaitTable(WaitTableArgs),
 }
 
-/// What the viewer takes.
-#[derive(Args, Debug)]
-pub struct WindowArgs {
-    /// Scene name, or path of a .ron, .gltf or .glb file [default: town]
-    pub scene: Option<String>,
-    #[command(flatten)]
-    pub render: RenderArgs,
-    #[command(flatten)]
-    pub priority: PriorityArgs,
-    /// Close after this many frames
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    pub frames: Option<u32>,
-    /// Save what the window shows at the last frame to this PNG file (with --frames)
-    #[arg(long, value_name = "FILE", requires = "frames")]
-    pub screenshot: Option<PathBuf>,
-    /// Start with Frame stats shown (F3)
-    #[arg(long)]
-    pub stats: bool,
-}
-
 /// What every command that draws takes.
 #[derive(Args, Clone, Debug)]
 pub struct RenderArgs {
@@ -81,6 +66,9 @@ pub struct RenderArgs {
     /// What traces rays: our own BVH, the adapter's ray queries, or what suits the adapter
     #[arg(long, value_enum, default_value_t = RayBackendArg::Auto)]
     pub ray_backend: RayBackendArg,
+    /// Degrees that the sun is wide: 0 for hard shadows, 0.53 for the real sun's [default: the scene's, mostly 0]
+    #[arg(long, value_name = "DEGREES", value_parser = parse_angular_diameter)]
+    pub sun_angular_diameter: Option<f32>,
     /// Part of an adapter's name (see `praxis info`)
     #[arg(long, value_name = "NAME")]
     pub adapter: Option<String>,
@@ -101,7 +89,8 @@ pub struct RenderArgs {
 #[derive(Args, Debug)]
 pub struct BenchArgs {
     /// Scene name, or path of a .ron, .gltf or .glb file
-    pub scene: String,
+    #[arg(required_unless_present = "resume")]
+    pub scene: Option<String>,
     #[command(flatten)]
     pub render: RenderArgs,
     #[command(flatten)]
@@ -115,6 +104,12 @@ pub struct BenchArgs {
     /// Leave out the aliasing measure
     #[arg(long)]
     pub skip_aliasing: bool,
+    /// Don't draw the scene's goldens afterwards: then nothing says that the right picture was measured
+    #[arg(long)]
+    pub skip_goldens: bool,
+    /// After the timed frames, draw some of them again and count their rays
+    #[arg(long)]
+    pub count_rays: bool,
     /// Run folder to write [default: runs/SCENE-TIME]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -124,6 +119,14 @@ pub struct BenchArgs {
     /// The run as JSON on stdout instead of the table
     #[arg(long)]
     pub json: bool,
+    /// Adds a known slowdown to a stage of the main thread, to try comparing on
+    #[arg(long, value_name = "SECONDS@LINE", hide = true)]
+    pub inject: Option<Injection>,
+    /// Whether submit blocks on the adapter, instead of finding out: so that all runs of a comparison wait alike
+    #[arg(long, value_name = "true|false", hide = true)]
+    pub submit_blocks: Option<bool>,
+    #[command(flatten)]
+    pub experiment: ExperimentArgs,
 }
 
 #[derive(Args, Debug)]
@@ -141,7 +144,7 @@ pub struct CaptureArgs {
     #[arg(long, conflicts_with_all = GOLDENS_SAY)]
     pub bless: bool,
     /// Draw one picture into this PNG file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = png_path())]
     pub out: Option<PathBuf>,
     /// Frame index to draw
     #[arg(long, default_value_t = 0)]
@@ -161,9 +164,12 @@ const GOLDENS_SAY: [&str; 6] = ["size", "msaa", "camera", "tonemap", "exposure",
 pub struct ReportArgs {
     /// A run folder or its run.json [default: the newest folder in runs/]
     pub run: Option<PathBuf>,
-    /// Exit code 3 on a breached Budget
+    /// Exit code 3 on a breached Budget, a line that is suspect beside the Baseline, or void timings
     #[arg(long)]
     pub check: bool,
+    /// Write the report as one HTML page, too
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// The tables as JSON on stdout
     #[arg(long)]
     pub json: bool,
@@ -171,6 +177,8 @@ pub struct ReportArgs {
 
 #[derive(Args, Debug)]
 pub struct InfoArgs {
+    /// Scene whose structures for rays are built by each backend, to show their memory and the time it takes
+    pub scene: Option<String>,
     /// As JSON on stdout
     #[arg(long)]
     pub json: bool,
@@ -236,12 +244,31 @@ fn parse_size(text: &str) -> Result<[u32; 2], String> {
         .ok_or_else(|| "use WIDTHxHEIGHT with sides of 1 to 16384 pixels, such as 1920x1080".into())
 }
 
+/// A file's path for a picture: what another ending promises would not be in it.
+fn png_path() -> impl clap::builder::TypedValueParser<Value = PathBuf> {
+    use clap::builder::TypedValueParser;
+    clap::builder::PathBufValueParser::new().try_map(|path| {
+        let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+        match ending {
+            Some(ending) if ending != "png" => {
+                Err(format!("pictures are written as PNG: call it {}", path.with_extension("png").display()))
+            }
+            _ => Ok(path),
+        }
+    })
+}
+
 fn parse_samples(text: &str) -> Result<u32, String> {
     match text {
         "1" => Ok(1),
         "4" => Ok(4),
         _ => Err("use 1 or 4".into()),
     }
+}
+
+fn parse_angular_diameter(text: &str) -> Result<f32, String> {
+    let degrees = text.parse::<f32>().ok().filter(|degrees| (0.0..=90.0).contains(degrees));
+    degrees.ok_or_else(|| "use a number of degrees from 0 to 90".into())
 }
 
 fn parse_ev(text: &str) -> Result<f32, String> {
@@ -279,5 +306,7 @@ mod tests {
         assert_eq!(parse_wait("hybrid:50"), Ok(WaitArg::Fixed(FrameWait::Hybrid { max_spin })));
         assert!(parse_wait("hybrid:0").is_err() && parse_wait("hybrid:").is_err());
         assert!(parse_wait("sleep").is_err() && parse_samples("2").is_err() && parse_ev("nan").is_err());
+        assert_eq!(parse_angular_diameter("0.53"), Ok(0.53));
+        assert!(["-1", "91", "nan", "inf", "x"].into_iter().all(|text| parse_angular_diameter(text).is_err()));
     }
 }

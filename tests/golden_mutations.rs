@@ -145,6 +145,7 @@ fn draw(gpu: &Gpu, view: &GoldenView, mutation: &Mutation) -> Drawn {
         hybrid_sleep: HybridSleep::default(),
         n_frames_in_flight: 1,
         submit_blocks: false,
+        injection: None,
     };
     let mut log = FrameLog::default();
     let mut waits = WaitLog::with_capacity(1);

@@ -1,13 +1,17 @@
 //! One file or folder per command. They know everything; nobody knows them.
 
 mod bench;
+mod beside;
 mod capture;
+mod goldens;
 mod info;
+mod page;
 mod places;
 mod png;
 mod report;
 mod session;
 mod terminal;
+mod vector_width;
 mod wait_table;
 mod window;
 

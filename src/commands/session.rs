@@ -32,6 +32,14 @@ pub struct Stage {
     pub options: RenderOptions,
 }
 
+/// A stage whose parts belong to others.
+#[derive(Clone, Copy)]
+pub struct StageView<'a> {
+    pub scene: &'a Scene,
+    pub renderer: &'a Renderer,
+    pub options: &'a RenderOptions,
+}
+
 /// Nanoseconds since the program first asked.
 pub fn clock_ns() -> u64 {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
@@ -40,7 +48,7 @@ pub fn clock_ns() -> u64 {
 
 /// How `args` choose an adapter.
 pub fn gpu_options(args: &RenderArgs) -> GpuOptions {
-    GpuOptions { adapter: args.adapter.clone(), is_validating: args.validate, is_noop: false }
+    GpuOptions { adapter: args.adapter.clone(), is_validating: args.validate, ..GpuOptions::default() }
 }
 
 impl From<TonemapArg> for Tonemap {
@@ -124,7 +132,10 @@ impl Session {
     /// Loads a scene and says what is odd about it. The size is for cameras that frame a model.
     pub fn load_scene(&self, reference: &str, size_px: [u32; 2]) -> anyhow::Result<Scene> {
         let load_options = LoadOptions { clock_ns, aspect: size_px[0] as f32 / size_px[1] as f32 };
-        let scene = Scene::load(reference, &places::scenes(), &load_options)?;
+        let mut scene = Scene::load(reference, &places::scenes(), &load_options)?;
+        if let Some(degrees) = self.args.sun_angular_diameter {
+            scene.set_sun_angular_diameter_deg(degrees);
+        }
         for warning in scene.warnings() {
             terminal::note(self.args.quiet, &format!("warning: {warning}"));
         }
@@ -133,6 +144,17 @@ impl Session {
 
     /// Uploads a scene.
     pub fn stage(&self, mut scene: Scene, size_px: [u32; 2], n_samples: u32) -> anyhow::Result<Stage> {
+        let (renderer, options) = self.renderer(&mut scene, size_px, n_samples)?;
+        Ok(Stage { scene, renderer, options })
+    }
+
+    /// Uploads a scene that the caller keeps.
+    pub fn renderer(
+        &self,
+        scene: &mut Scene,
+        size_px: [u32; 2],
+        n_samples: u32,
+    ) -> anyhow::Result<(Renderer, RenderOptions)> {
         let options = RenderOptions {
             size_px,
             n_samples,
@@ -142,12 +164,12 @@ impl Session {
             ray_backend: self.args.ray_backend.into(),
             n_frames_in_flight: self.args.frames_in_flight as usize,
         };
-        let renderer = Renderer::new(&self.gpu, &mut scene, &options)?;
+        let renderer = Renderer::new(&self.gpu, scene, &options)?;
         for warning in renderer.warnings() {
             terminal::note(self.args.quiet, &format!("warning: {warning}"));
         }
         self.gpu.check_errors()?;
-        Ok(Stage { scene, renderer, options })
+        Ok((renderer, options))
     }
 }
 
@@ -169,6 +191,7 @@ impl Stage {
             hybrid_sleep: HybridSleep::default(),
             n_frames_in_flight: 1,
             submit_blocks: false,
+            injection: None,
         };
         self.draw(gpu, &options, &mut FrameLog::default(), &mut WaitLog::with_capacity(1), &mut |_| true)?;
         self.picture(gpu)
@@ -186,6 +209,18 @@ impl Stage {
         render_frames(gpu, &mut self.scene, &mut self.renderer, options, log, waits, progress)
     }
 
+    /// Its parts.
+    pub fn view(&self) -> StageView<'_> {
+        StageView { scene: &self.scene, renderer: &self.renderer, options: &self.options }
+    }
+
+    /// The last frame's picture.
+    pub fn picture(&self, gpu: &Gpu) -> anyhow::Result<Rgba> {
+        self.view().picture(gpu)
+    }
+}
+
+impl StageView<'_> {
     /// The last frame's picture.
     pub fn picture(&self, gpu: &Gpu) -> anyhow::Result<Rgba> {
         let [width_px, height_px] = self.renderer.size_px();

@@ -98,6 +98,7 @@ pub fn run(args: &WaitTableArgs) -> anyhow::Result<Outcome> {
         hybrid_sleep: HybridSleep::default(),
         n_frames_in_flight: args.render.frames_in_flight as usize,
         submit_blocks: detect_blocking_submit(&session.gpu.device, &session.gpu.queue)?.blocks,
+        injection: None,
     };
 
     let n_turns = args.rounds as usize * WAYS.len() * 2;

@@ -4,6 +4,7 @@
 //! encode → submit. No wall clock moves the scene: motion is a function of the frame index.
 
 pub mod aliasing;
+mod inject;
 mod recorder;
 mod usage;
 mod waits;
@@ -12,13 +13,15 @@ pub mod window;
 use std::time::Instant;
 
 use crate::gpu::{Gpu, GpuError};
-use crate::measure::{BadTimestamps, FrameLog};
+use crate::measure::{BadTimestamps, FrameLog, ThreadCounts};
 use crate::pacing::{
-    BlockedTime, ClockChain, DeviceWaiter, FrameWait, HybridSleep, InFlightRing, WaitError, current_core,
+    BlockedTime, ClockChain, DeviceWaiter, FrameWait, HybridSleep, InFlightRing, ThreadCounters, WaitError,
+    current_core,
 };
 use crate::render::Renderer;
 use crate::scene::Scene;
 
+pub use inject::{Injection, UnknownInjection};
 use recorder::{Recorder, Stage};
 pub use usage::LoopUsage;
 pub use waits::{Overshoots, TimedWait, WaitLog};
@@ -41,6 +44,8 @@ pub struct FrameLoop {
     /// Whether the adapter's submit blocks until the submission before it is done: then the newest submission is waited for
     /// just before, so that the wait is booked as one.
     pub submit_blocks: bool,
+    /// A known slowdown of one stage, to try comparing on.
+    pub injection: Option<Injection>,
 }
 
 /// What became of the loop.
@@ -52,6 +57,10 @@ pub struct LoopOutcome {
     pub is_interrupted: bool,
     /// Timestamps that can't be times.
     pub bad_timestamps: BadTimestamps,
+    /// What the processor counted of this thread over the recorded frames, waits and clock chain included.
+    pub thread_counts: Option<ThreadCounts>,
+    /// Which counts are missing, and why.
+    pub counts_missing: Option<String>,
     /// What the recorded frames used.
     pub usage: LoopUsage,
 }
@@ -96,12 +105,15 @@ pub fn render_frames(
     let mut waiter = DeviceWaiter::new(&gpu.device, options.wait).with_sleep(options.hybrid_sleep);
     let mut ring = InFlightRing::new(options.n_frames_in_flight);
     let mut chain = ClockChain::new();
-    let mut outcome = LoopOutcome::default();
+    let mut counters = ThreadCounters::open();
+    let mut outcome = LoopOutcome { counts_missing: counters.missing().map(str::to_owned), ..LoopOutcome::default() };
     let n_all = options.n_warmup + options.n_frames;
+    let slow_down = |stage| options.injection.iter().for_each(|injection| injection.slow_down(stage));
     for n_done in 0..n_all {
         let is_recorded = n_done >= options.n_warmup;
         let frame_idx = if is_recorded { options.first_frame + n_done - options.n_warmup } else { n_done };
         if n_done == options.n_warmup {
+            counters.start();
             outcome.usage.begin(gpu);
         }
         recorder.turn();
@@ -110,7 +122,7 @@ pub fn render_frames(
         if is_recorded {
             recorder.begin_frame(frame_started, current_core());
         }
-        recorder.waited(slot.waited_ns, &wait);
+        recorder.waited_for_slot(slot.waited_ns, &wait);
         if is_recorded {
             recorder.work_begins();
             recorder.chain_start(chain.read_ns());
@@ -121,6 +133,7 @@ pub fn render_frames(
         }
         recorder.start();
         scene.update(frame_idx);
+        slow_down(Stage::Update);
         recorder.end(Stage::Update);
         if is_recorded {
             recorder.systems(scene);
@@ -129,6 +142,7 @@ pub fn render_frames(
 
         recorder.start();
         renderer.prepare_frame(scene, frame_idx);
+        slow_down(Stage::PrepareFrame);
         recorder.end(Stage::PrepareFrame);
 
         recorder.start();
@@ -137,17 +151,19 @@ pub fn render_frames(
             .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("praxis::frames::render_frames") });
         renderer.encode(&mut encoder)?;
         let commands = encoder.finish();
+        slow_down(Stage::Encode);
         recorder.end(Stage::Encode);
         recorder.top_level(renderer);
 
         if options.submit_blocks {
             let (waited_ns, wait) = TimedWait::time(&mut ring, |ring| ring.wait_newest_before_submit(&mut waiter))?;
-            recorder.waited(waited_ns, &wait);
+            recorder.waited_before_submit(waited_ns, &wait);
         }
         let call = BlockedTime::start();
         recorder.start();
         let submission = gpu.queue.submit([commands]);
         renderer.submitted();
+        slow_down(Stage::Submit);
         recorder.end(Stage::Submit);
         recorder.submitted(call.end_ns());
         gpu.check_errors()?;
@@ -164,9 +180,11 @@ pub fn render_frames(
             break;
         }
     }
+    outcome.thread_counts = counters.read();
     recorder.turn();
     outcome.usage.end(gpu);
     ring.drain(&mut waiter)?;
+    recorder.drained();
     for finished in ring.take_finished() {
         recorder.read_timestamps(renderer, finished, options.n_warmup)?;
     }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::measure::{ClockAlignment, ClockPair};
+use crate::measure::{ClockPair, ReturnAlignment};
 use crate::pacing::{BlockedTime, InFlightRing};
 
 /// The times of one loop's submissions and waits, or of several loops on one device, which share one alignment of clocks.
@@ -33,8 +33,10 @@ struct Wait {
 
 /// A wait as it went.
 pub struct TimedWait {
-    started: Instant,
-    returned: Instant,
+    /// When it began.
+    pub started: Instant,
+    /// When it returned.
+    pub returned: Instant,
     /// How long the thread did not run in it.
     pub blocked_ns: Option<u64>,
     /// The last submission that it found finished, if any.
@@ -45,7 +47,7 @@ pub struct TimedWait {
 #[derive(Clone, Debug)]
 pub struct Overshoots {
     /// How the clocks were brought together.
-    pub alignment: ClockAlignment,
+    pub alignment: ReturnAlignment,
     /// (loop, row of its log, overshoot in ns) of each recorded frame that was waited for.
     pub values: Vec<(usize, usize, u64)>,
 }
@@ -111,7 +113,7 @@ impl WaitLog {
                 Some(ClockPair { gpu_ns: submission.gpu_ns?.0, cpu_ns: submission.submit_started_ns })
             })
             .collect();
-        let alignment = ClockAlignment::fit(&ends, &begins)?;
+        let alignment = ReturnAlignment::fit(&ends, &begins)?;
         let overshoot = |wait: &Wait| {
             let overshoot_ns = alignment.before_ns(end_of(wait)?, wait.returned_ns).max(0.0);
             // A frame that was done before was not waited for.

@@ -31,6 +31,8 @@ pub struct GpuOptions {
     pub is_validating: bool,
     /// wgpu's no-op backend: its bookkeeping and validation without any driver.
     pub is_noop: bool,
+    /// Changes limits before the device is asked for them: for tests.
+    pub limits: Option<fn(&mut wgpu::Limits)>,
 }
 
 /// An open device and what belongs to it.
@@ -55,6 +57,7 @@ pub struct Gpu {
 struct ErrorLog {
     has_any: AtomicBool,
     first: Mutex<Option<String>>,
+    is_lost: AtomicBool,
 }
 
 /// wgpu's entry point, without a display. Flags are off outside of validation: with them every indirect render pass gets
@@ -114,11 +117,15 @@ impl Gpu {
             features.remove(wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES);
             features.remove(wgpu::Features::EXPERIMENTAL_RAY_QUERY);
         }
+        let mut limits = limits(&adapter.limits(), options.is_noop);
+        if let Some(change) = options.limits {
+            change(&mut limits);
+        }
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("praxis::gpu::Gpu::device"),
             required_features: features,
             experimental_features: experimental_features(features),
-            required_limits: limits(&adapter.limits(), options.is_noop),
+            required_limits: limits,
             ..Default::default()
         }))
         .map_err(|error| GpuError::RequestDevice { adapter: info.name.clone(), reason: error.to_string() })?;
@@ -126,6 +133,11 @@ impl Gpu {
         let errors = Arc::new(ErrorLog::default());
         let log = errors.clone();
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| log.record(describe(&error))));
+        let log = errors.clone();
+        device.set_device_lost_callback(move |reason, message| {
+            tracing::debug!("device lost ({reason:?}): {message}");
+            log.is_lost.store(true, Ordering::Release);
+        });
         let pipeline_cache = PipelineCache::open(&device, &info).map(Arc::new);
         let factory = Factory::new(device.clone(), pipeline_cache.clone());
         Ok(Self { instance, adapter, device, queue, info, factory, pipeline_cache, errors })
@@ -138,6 +150,17 @@ impl Gpu {
         }
         let first = self.errors.first.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
         Err(GpuError::Uncaptured(first.unwrap_or_default()))
+    }
+
+    /// Whether the device is lost: the driver gave it up, or it was destroyed. Everything made from it is of no more use.
+    pub fn is_lost(&self) -> bool {
+        self.errors.is_lost.load(Ordering::Acquire)
+    }
+
+    /// The same, after an error or a panic whose reason that may be: wgpu tells of some losses only when it is polled.
+    pub fn is_found_lost(&self) -> bool {
+        let poll = || self.device.poll(wgpu::PollType::Poll).is_err();
+        self.is_lost() || std::panic::catch_unwind(std::panic::AssertUnwindSafe(poll)).unwrap_or(true) || self.is_lost()
     }
 
     /// Keeps what was compiled for the next run; call once everything has been drawn with.

@@ -3,8 +3,11 @@
 mod device;
 mod error;
 mod factory;
+mod memory;
 mod pipeline_cache;
+mod present_mode;
 mod readback;
+mod shader_edits;
 mod surface;
 mod timestamps;
 mod upload;
@@ -13,8 +16,10 @@ pub use device::{Gpu, GpuOptions, REQUIRED_FEATURES, WANTED_FEATURES, adapters, 
 pub use error::GpuError;
 pub use factory::Factory;
 pub use pipeline_cache::PipelineCache;
+pub use present_mode::{PresentPreference, UnknownPresent, present_mode_name};
 pub use readback::{Readback, read_buffer};
-pub(crate) use surface::within_limits;
-pub use surface::{Acquired, NoTexture, SurfaceError, WindowSurface};
+pub use shader_edits::ShaderEdit;
+pub use surface::{AcquireFault, Acquired, NoTexture, PresentOptions, SurfaceError, WindowSurface};
+pub(crate) use surface::{FRAME_LATENCY, within_limits};
 pub use timestamps::GpuTimestamps;
 pub use upload::{UploadRing, UploadSlice};

@@ -1,163 +1,193 @@
-//! The GPU's clock on the CPU's, from what must have come before what.
+//! From the GPU's clock to the CPU's, by what must have come first.
 
-/// Where times of the GPU lie on the CPU's clock: found by the envelope method, without any call that reads both clocks.
+use super::{FrameLog, Span, SpanClock, SpanLine, names};
+
+/// How the times of the GPU's clock lie on the CPU's.
 ///
-/// A wait for a frame returns after the frame's end on the GPU. So the offset between the clocks (CPU less GPU) is at
-/// most `return − end`, for every frame; and since the GPU begins a frame after its submit began, it is at least `submit − begin`. The
-/// clocks drift apart, by some millionths, so the upper bound is a straight line: the edge of the lower convex
-/// hull of all `return − end` over the middle of the run (the method of Moon, Skelly and Towsley, 1999, for clocks of two hosts).
-/// The tightest upper bound is taken for the offset.
+/// Nothing is read from the driver: every frame gives two bounds. Its first pass can't have begun before its submit did, and
+/// its last pass can't have ended after a wait for it returned. With `cpu = gpu + offset`,
 ///
-/// **What it can't tell.** The frame whose wait returned soonest has the overshoot 0 by construction: every overshoot is what
-/// a wait took *beyond the best wait of the run*, whose own latency, from the GPU's last timestamp through the driver to the
-/// return, is hidden. The lower bounds say how much that can be at most: [`uncertainty_ns`](Self::uncertainty_ns).
+/// ```text
+/// submit begins − first pass begins  ≤  offset  ≤  wait returns − last pass ends
+/// ```
+///
+/// and the frame with the narrowest bound on either side decides for all of them: the offset is the middle of what is left,
+/// the uncertainty half of it. Where nothing is left the two clocks don't run equally fast; then a drift is fitted first to
+/// the upper bounds (the median of the slopes between the tightest bounds of parts of the run: Theil 1950, Sen 1968).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClockAlignment {
-    first_gpu_ns: u64,
-    first_cpu_ns: u64,
+    origin_gpu_ns: u64,
     offset_ns: f64,
     drift: f64,
-    uncertainty_ns: Option<f64>,
+    uncertainty_ns: f64,
+    is_contradictory: bool,
+    n_frames: usize,
 }
 
-/// A time on each clock: the CPU's bounds the GPU's, from above or from below.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClockPair {
-    /// On the GPU's clock, in ns.
-    pub gpu_ns: u64,
-    /// On the CPU's clock, in ns.
-    pub cpu_ns: u64,
+/// What one frame says of the offset.
+#[derive(Clone, Copy)]
+struct Bounds {
+    gpu_ns: f64,
+    lower_ns: f64,
+    upper_ns: f64,
 }
 
-/// Clocks of one machine are no farther apart: a steeper line is noise.
-const MOST_DRIFT: f64 = 200e-6;
+/// Parts of the run whose tightest bounds show a drift.
+const N_PARTS: usize = 16;
 
 impl ClockAlignment {
-    /// The alignment from the ends of frames with the returns of their waits (`ends`), and the begins of frames with the begins of
-    /// their submits (`begins`), each in any order. `None` without ends.
-    pub fn fit(ends: &[ClockPair], begins: &[ClockPair]) -> Option<Self> {
-        let first = *ends.iter().min_by_key(|pair| pair.gpu_ns)?;
-        let mut points: Vec<(f64, f64)> = ends.iter().map(|pair| relative(*pair, first)).collect();
-        points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        let mean_at = points.iter().map(|point| point.0).sum::<f64>() / points.len() as f64;
-        let hull = lower_hull(&points);
-        let (mut drift, mut offset_ns) = edge_over(&hull, mean_at);
-        if drift.abs() > MOST_DRIFT {
-            drift = drift.clamp(-MOST_DRIFT, MOST_DRIFT);
-            offset_ns = hull.iter().map(|point| point.1 - drift * point.0).fold(f64::INFINITY, f64::min);
+    /// The alignment that the spans of `log` allow; `None` without a frame that has both a submission and GPU times.
+    pub fn of(log: &FrameLog) -> Option<Self> {
+        let in_flight = log.spans().find(names::IN_FLIGHT)?;
+        let envelopes: Vec<(Span, Span)> = (0..log.n_frames())
+            .filter_map(|frame_idx| Some((in_flight.get(frame_idx)?, gpu_frame(log, frame_idx)?)))
+            .collect();
+        let origin_gpu_ns = envelopes.first()?.1.begin_ns;
+        let bounds: Vec<Bounds> = envelopes.iter().map(|(cpu, gpu)| Bounds::of(*cpu, *gpu, origin_gpu_ns)).collect();
+        let constant = Self::fit(&bounds, origin_gpu_ns, 0.0);
+        Some(if constant.is_contradictory { Self::fit(&bounds, origin_gpu_ns, drift(&bounds)) } else { constant })
+    }
+
+    fn fit(bounds: &[Bounds], origin_gpu_ns: u64, drift: f64) -> Self {
+        let lower_ns = bounds.iter().map(|b| b.lower_ns - drift * b.gpu_ns).fold(f64::NEG_INFINITY, f64::max);
+        let upper_ns = bounds.iter().map(|b| b.upper_ns - drift * b.gpu_ns).fold(f64::INFINITY, f64::min);
+        Self {
+            origin_gpu_ns,
+            offset_ns: f64::midpoint(lower_ns, upper_ns),
+            drift,
+            uncertainty_ns: (upper_ns - lower_ns).abs() / 2.0,
+            is_contradictory: lower_ns > upper_ns,
+            n_frames: bounds.len(),
         }
-        let gap = |pair: &ClockPair| {
-            let (at, least) = relative(*pair, first);
-            offset_ns + drift * at - least
-        };
-        let uncertainty_ns = begins.iter().map(gap).min_by(f64::total_cmp).map(|gap| gap.max(0.0));
-        Some(Self { first_gpu_ns: first.gpu_ns, first_cpu_ns: first.cpu_ns, offset_ns, drift, uncertainty_ns })
     }
 
-    /// By how many ns the GPU's `gpu_ns` lies before the CPU's `cpu_ns`; negative if it lies after it.
-    pub fn before_ns(&self, gpu_ns: u64, cpu_ns: u64) -> f64 {
-        let first = ClockPair { gpu_ns: self.first_gpu_ns, cpu_ns: self.first_cpu_ns };
-        let (at, offset_ns) = relative(ClockPair { gpu_ns, cpu_ns }, first);
-        offset_ns - (self.offset_ns + self.drift * at)
+    /// A time of the GPU's clock on the CPU's, in ns since the run's start; 0 for one before it.
+    pub fn cpu_ns(&self, gpu_ns: u64) -> u64 {
+        // Differences first: an f64 holds times since boot to a hundred nanoseconds only.
+        let since_origin_ns = gpu_ns as i64 - self.origin_gpu_ns as i64;
+        let cpu_ns = since_origin_ns as f64 * (1.0 + self.drift) + self.offset_ns;
+        cpu_ns.max(0.0).round() as u64
     }
 
-    /// By how much the true offset may be smaller than the one taken, at most: all overshoots together may be larger by so much.
-    /// `None` without begins of frames.
-    pub fn uncertainty_ns(&self) -> Option<f64> {
+    /// A span of the GPU's clock on the CPU's.
+    pub fn cpu_span(&self, gpu: Span) -> Span {
+        let begin_ns = self.cpu_ns(gpu.begin_ns);
+        Span { begin_ns, end_ns: self.cpu_ns(gpu.end_ns).max(begin_ns) }
+    }
+
+    /// How far off the offset may be, either way.
+    pub fn uncertainty_ns(&self) -> f64 {
         self.uncertainty_ns
     }
 
-    /// How fast the CPU's clock gains on the GPU's, as a share of time.
-    pub fn drift(&self) -> f64 {
-        self.drift
+    /// How much faster the CPU's clock runs, in parts per million; 0 where a constant offset explains every frame.
+    pub fn drift_ppm(&self) -> f64 {
+        self.drift * 1e6
+    }
+
+    /// Whether no offset satisfies every frame, even with the drift: the uncertainty is then half of what they disagree by.
+    pub fn is_contradictory(&self) -> bool {
+        self.is_contradictory
+    }
+
+    /// Frames that gave bounds.
+    pub fn n_frames(&self) -> usize {
+        self.n_frames
     }
 }
 
-/// (GPU time, CPU time less GPU time), each since `first`.
-fn relative(pair: ClockPair, first: ClockPair) -> (f64, f64) {
-    let gpu_ns = pair.gpu_ns as i128 - first.gpu_ns as i128;
-    let cpu_ns = pair.cpu_ns as i128 - first.cpu_ns as i128;
-    (gpu_ns as f64, (cpu_ns - gpu_ns) as f64)
-}
-
-/// The lower convex hull of points sorted by x, from left to right (Andrew's monotone chain).
-fn lower_hull(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    let mut hull: Vec<(f64, f64)> = Vec::new();
-    for &point in points {
-        while let [.., before, last] = hull[..] {
-            let turn = (last.0 - before.0) * (point.1 - before.1) - (last.1 - before.1) * (point.0 - before.0);
-            if turn > 0.0 {
-                break;
-            }
-            hull.pop();
-        }
-        // Of points above each other the first is the lowest.
-        if hull.last().is_none_or(|last| last.0 < point.0) {
-            hull.push(point);
+impl Bounds {
+    fn of(cpu: Span, gpu: Span, origin_gpu_ns: u64) -> Self {
+        let gpu_ns = |time_ns: u64| (time_ns as i64 - origin_gpu_ns as i64) as f64;
+        Self {
+            gpu_ns: gpu_ns(gpu.begin_ns),
+            lower_ns: cpu.begin_ns as f64 - gpu_ns(gpu.begin_ns),
+            upper_ns: cpu.end_ns as f64 - gpu_ns(gpu.end_ns),
         }
     }
-    hull
 }
 
-/// Slope, and height at 0, of the hull's edge over `at`.
-fn edge_over(hull: &[(f64, f64)], at: f64) -> (f64, f64) {
-    let edge = hull.windows(2).find(|edge| edge[1].0 >= at).or_else(|| hull.windows(2).last());
-    match edge {
-        Some(edge) => {
-            let slope = (edge[1].1 - edge[0].1) / (edge[1].0 - edge[0].0);
-            (slope, edge[0].1 - slope * edge[0].0)
-        }
-        None => (0.0, hull.first().map_or(0.0, |point| point.1)),
+/// From the first pass's begin to the last pass's end of one frame, on the GPU's clock.
+pub(super) fn gpu_frame(log: &FrameLog, frame_idx: usize) -> Option<Span> {
+    let passes = log.spans().lines().iter().filter(|line| line.clock == SpanClock::Gpu);
+    let whole =
+        |all: Span, pass: Span| Span { begin_ns: all.begin_ns.min(pass.begin_ns), end_ns: all.end_ns.max(pass.end_ns) };
+    passes.filter_map(|line: &SpanLine| line.get(frame_idx)).reduce(whole)
+}
+
+/// The drift, as a slope: the median over all pairs of parts of the run.
+fn drift(bounds: &[Bounds]) -> f64 {
+    let part_len = bounds.len().div_ceil(N_PARTS).max(1);
+    let tightest: Vec<&Bounds> = bounds
+        .chunks(part_len)
+        .filter_map(|part| part.iter().min_by(|a, b| a.upper_ns.total_cmp(&b.upper_ns)))
+        .collect();
+    let mut slopes: Vec<f64> = Vec::new();
+    for (idx, a) in tightest.iter().enumerate() {
+        let later = tightest[idx + 1..].iter().filter(|b| b.gpu_ns > a.gpu_ns);
+        slopes.extend(later.map(|b| (b.upper_ns - a.upper_ns) / (b.gpu_ns - a.gpu_ns)));
     }
+    slopes.sort_unstable_by(f64::total_cmp);
+    super::quantile::quantile_by(slopes.len(), 0.5, |idx| slopes[idx]).unwrap_or(0.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Frames of 10 ms each; the GPU's clock starts elsewhere and drifts.
-    fn frames(n_frames: u64, drift: f64, latency_ns: impl Fn(u64) -> u64) -> (Vec<ClockPair>, Vec<ClockPair>) {
-        let gpu_of = |cpu_ns: u64| 7_000_000_000_000 + (cpu_ns as f64 * (1.0 - drift)) as u64;
-        let end = |frame: u64| {
-            let end_ns = 10_000_000 * (frame + 1);
-            ClockPair { gpu_ns: gpu_of(end_ns), cpu_ns: end_ns + latency_ns(frame) }
-        };
-        let begin = |frame: u64| {
-            let begin_ns = 10_000_000 * frame + 50_000;
-            ClockPair { gpu_ns: gpu_of(begin_ns), cpu_ns: begin_ns - 20_000 - 1_000 * (frame % 7) }
-        };
-        ((0..n_frames).map(end).collect(), (0..n_frames).map(begin).collect())
+    /// Frames of 10 ms, two in flight; the GPU begins 100 µs after submit at the soonest, and waits return 30 µs late.
+    fn log_of(n_frames: usize, gpu_from_cpu: impl Fn(u64) -> u64) -> FrameLog {
+        let mut log = FrameLog::with_capacity(n_frames);
+        let in_flight = log.spans_mut().line(names::IN_FLIGHT, SpanClock::Cpu);
+        let passes = ["gpu.cull", "gpu.shade"].map(|name| log.spans_mut().line(name, SpanClock::Gpu));
+        for frame in 0..n_frames as u64 {
+            let frame_idx = log.begin_frame();
+            let begin_ns = 1_000_000 + frame * 10_000_000;
+            let delay_ns = 100_000 + frame % 7 * 9_000;
+            let middle_ns = begin_ns + 4_000_000;
+            let end_ns = begin_ns + 9_000_000;
+            let spans = log.spans_mut();
+            spans.set(in_flight, frame_idx, begin_ns - delay_ns, end_ns + 30_000 + frame % 5 * 11_000);
+            spans.set(passes[0], frame_idx, gpu_from_cpu(begin_ns), gpu_from_cpu(middle_ns));
+            spans.set(passes[1], frame_idx, gpu_from_cpu(middle_ns), gpu_from_cpu(end_ns));
+        }
+        log
     }
 
     #[test]
-    fn measure_alignment_tells_overshoots_beyond_the_best_one() {
-        // 5 µs at best, some 40 more mostly; 30 millionths of drift are 300 ns a frame.
-        let latency_ns = |frame: u64| if frame.is_multiple_of(5) { 5_000 } else { 45_000 + frame % 3 * 1_000 };
-        for drift in [0.0, 30e-6, -30e-6] {
-            let (ends, begins) = frames(500, drift, latency_ns);
-            let alignment = ClockAlignment::fit(&ends, &begins).expect("there are frames");
-            assert!((alignment.drift() - drift).abs() < 1e-7, "{alignment:?}");
-            for (frame, end) in (0..).zip(&ends) {
-                let overshoot_ns = alignment.before_ns(end.gpu_ns, end.cpu_ns);
-                let expected_ns = latency_ns(frame) as f64 - 5_000.0;
-                assert!((overshoot_ns - expected_ns).abs() < 50.0, "frame {frame}: {overshoot_ns} of {expected_ns}");
-            }
-            // The best wait's 5 µs and the best submit's 20 can't be told apart.
-            let uncertainty_ns = alignment.uncertainty_ns().expect("there are begins");
-            assert!((uncertainty_ns - 25_000.0).abs() < 200.0, "{uncertainty_ns}");
+    fn measure_alignment_finds_the_offset_within_its_uncertainty() {
+        // As some drivers count: nanoseconds since 1970.
+        let gpu_from_cpu = |cpu_ns: u64| 1_764_000_000_000_000_000 + cpu_ns;
+        let log = log_of(200, gpu_from_cpu);
+        let alignment = ClockAlignment::of(&log).expect("there are frames");
+        assert!(!alignment.is_contradictory() && alignment.drift_ppm() == 0.0);
+        assert_eq!((alignment.uncertainty_ns(), alignment.n_frames()), (65_000.0, 200));
+        for cpu_ns in [1_000_000_u64, 500_000_000, 1_999_000_000] {
+            let error_ns = alignment.cpu_ns(gpu_from_cpu(cpu_ns)).abs_diff(cpu_ns);
+            assert!(error_ns as f64 <= alignment.uncertainty_ns(), "{error_ns}");
         }
     }
 
     #[test]
-    fn measure_alignment_of_little_is_still_one() {
-        assert_eq!(ClockAlignment::fit(&[], &[]), None);
-        let one = ClockPair { gpu_ns: 900, cpu_ns: 5 };
-        let alignment = ClockAlignment::fit(&[one, one], &[]).expect("one frame");
-        assert_eq!((alignment.before_ns(900, 25), alignment.uncertainty_ns()), (20.0, None));
-        // Two frames whose waits differ by more than clocks can drift.
-        let (ends, _) = frames(2, 0.0, |frame| if frame == 0 { 90_000 } else { 1_000 });
-        let alignment = ClockAlignment::fit(&ends, &[]).expect("two frames");
-        let overshoots_ns: Vec<f64> = ends.iter().map(|end| alignment.before_ns(end.gpu_ns, end.cpu_ns)).collect();
-        assert!(overshoots_ns[0] > 80_000.0 && overshoots_ns[1].abs() < 10.0, "{overshoots_ns:?}");
+    fn measure_alignment_follows_a_clock_that_drifts() {
+        // 60 ppm over 20 s are 1.2 ms: far more than the bounds leave.
+        let gpu_from_cpu = |cpu_ns: u64| 77_000_000_000 + cpu_ns + cpu_ns * 60 / 1_000_000;
+        let alignment = ClockAlignment::of(&log_of(2_000, gpu_from_cpu)).expect("there are frames");
+        assert!((alignment.drift_ppm() + 60.0).abs() < 1.0, "{}", alignment.drift_ppm());
+        for cpu_ns in [1_000_000_u64, 10_000_000_000, 20_000_000_000] {
+            let error_ns = alignment.cpu_ns(gpu_from_cpu(cpu_ns)).abs_diff(cpu_ns);
+            assert!(error_ns < 100_000, "{error_ns} ns at {cpu_ns}");
+        }
+    }
+
+    #[test]
+    fn measure_alignment_says_when_frames_contradict_each_other() {
+        let mut log = log_of(3, |cpu_ns| cpu_ns);
+        let pass = log.spans_mut().line("gpu.shade", SpanClock::Gpu);
+        // Ends long after the wait for it returned, whatever the offset.
+        log.spans_mut().set(pass, 1, 5_000_000, 900_000_000);
+        let alignment = ClockAlignment::of(&log).expect("there are frames");
+        assert!(alignment.is_contradictory() && alignment.uncertainty_ns() > 1e6);
+        assert_eq!(ClockAlignment::of(&FrameLog::default()), None);
     }
 }

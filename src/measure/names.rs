@@ -38,8 +38,14 @@ pub const CHAIN_AFTER_UPDATE: &str = "chain.after_update";
 /// The clock chain after submit.
 pub const CHAIN_AFTER_SUBMIT: &str = "chain.after_submit";
 
+/// A span, not a line: waiting for the oldest frame at the frame's start.
+pub const WAIT_SLOT: &str = "wait.slot";
+/// A span, not a line: waiting for the newest frame just before the submit, where submitting blocks.
+pub const WAIT_BEFORE_SUBMIT: &str = "wait.before_submit";
+/// A span, not a line: from the submit's begin until a wait for the submission returned. The GPU's work lies within.
+pub const IN_FLIGHT: &str = "in_flight";
 /// From a frame's end on the GPU to the return of the wait for it, where it was waited for; see
-/// [`ClockAlignment`](super::ClockAlignment) for what that can tell.
+/// [`ReturnAlignment`](super::ReturnAlignment) for what that can tell.
 pub const WAIT_OVERSHOOT: &str = "wait.overshoot";
 /// What the main thread ran for from one frame's start to the next one's, whatever it did: a spinning wait counts.
 pub const CPU_TIME_MAIN: &str = "cpu_time.main";

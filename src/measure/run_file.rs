@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    Adapter, BadTimestamps, Build, FrameLog, Machine, Settings, Summary, Unit, WriteError,
-    json_layout::SamplesOnOneLine, machine_key, names::LineKind, write_atomically,
+    Adapter, BadTimestamps, BaselineRecord, Build, FrameLog, Machine, Settings, Summary, Unit, WriteError,
+    json_layout::SamplesOnOneLine, machine_key, names::LineKind, picture::GoldenCheck, write_atomically,
 };
 
 /// The schema that this version writes and reads.
@@ -43,6 +43,49 @@ pub struct Counts {
     pub timestamps_bad: u64,
     /// The same by fault.
     pub timestamp_faults: BadTimestamps,
+    /// What the processor counted of the main thread over the measured frames; `None` where it can't be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub main_thread: Option<ThreadCounts>,
+    /// Rays, where they were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rays: Option<RayTotals>,
+}
+
+/// What the processor counted of one thread. The kernel's work for it is not in cycles and instructions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ThreadCounts {
+    /// Core cycles.
+    pub cycles: Option<u64>,
+    /// Instructions that were retired.
+    pub instructions: Option<u64>,
+    /// Time on a core, in ns.
+    pub task_clock_ns: Option<u64>,
+}
+
+/// The rays towards the sun of some of a run's frames, which were drawn again to count them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RayTotals {
+    /// Frames that were counted; all that follows is of all of them.
+    pub n_frames: u64,
+    /// Pixels.
+    pub n_px: u64,
+    /// First rays: one for each surface of a pixel that the sun could light.
+    pub n_surface_rays: u64,
+    /// Pixels that got edge rays.
+    pub n_edge_px: u64,
+    /// Edge rays.
+    pub n_edge_rays: u64,
+    /// What the sun pass took for those frames when they were timed, in nanoseconds; `None` without timestamps.
+    pub gpu_sun_ns: Option<u64>,
+}
+
+impl RayTotals {
+    /// Rays in a second of the sun pass, everything else in it included.
+    pub fn rays_per_second(&self) -> Option<f64> {
+        let n_rays = (self.n_surface_rays + self.n_edge_rays) as f64;
+        self.gpu_sun_ns.filter(|&ns| ns > 0).map(|ns| n_rays / (ns as f64 * 1e-9))
+    }
 }
 
 /// A run: `run.json`, and as a Baseline `baselines/<machine>/<scene>.json`.
@@ -52,6 +95,9 @@ pub struct RunFile {
     pub schema: String,
     /// The scene's name.
     pub scene: String,
+    /// When it was measured: RFC 3339, UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
     /// Whether the run reached its end; an interrupted one keeps what it had.
     pub complete: bool,
     /// Frames measured, warm-up not counted.
@@ -86,9 +132,15 @@ pub struct RunFile {
     /// The aliasing measures, where they were taken: [`aliasing::Aliasing`](super::aliasing::Aliasing), or a program's own.
     #[serde(default)]
     pub aliasing: Option<Value>,
+    /// The goldens that this very program, scene and renderer were held against after the timed frames.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub goldens: Vec<GoldenCheck>,
     /// What a reader of the numbers should know.
     #[serde(default)]
     pub warnings: Vec<String>,
+    /// Of a Baseline: the recordings of the same machine and settings, oldest first, itself the last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<BaselineRecord>,
 }
 
 /// A run file that can't be used. Each message names the file, the fault and what to do.
@@ -157,6 +209,7 @@ impl RunFile {
         let mut run = Self {
             schema: RUN_SCHEMA.to_owned(),
             scene: scene.to_owned(),
+            date: None,
             complete: true,
             n_frames: log.n_frames() as u64,
             void_reason: None,
@@ -169,7 +222,9 @@ impl RunFile {
             lines: BTreeMap::new(),
             counts: Counts::default(),
             aliasing: None,
+            goldens: Vec::new(),
             warnings: Vec::new(),
+            history: Vec::new(),
         };
         for line in log.lines() {
             match Summary::of(line.samples().flatten()) {
@@ -273,11 +328,17 @@ impl RunFile {
     /// # Errors
     /// [`WriteError`] with the fault; nothing is left behind.
     pub fn write(&self, path: &Path) -> Result<(), WriteError> {
-        write_atomically(path, |file| {
-            let mut serializer = serde_json::Serializer::with_formatter(&mut *file, SamplesOnOneLine::default());
-            self.serialize(&mut serializer)?;
-            writeln!(file)
-        })
+        write_atomically(path, |file| self.write_to(file))
+    }
+
+    /// Writes the run file's text.
+    ///
+    /// # Errors
+    /// What the writer returns.
+    pub fn write_to(&self, writer: &mut dyn io::Write) -> io::Result<()> {
+        let mut serializer = serde_json::Serializer::with_formatter(&mut *writer, SamplesOnOneLine::default());
+        self.serialize(&mut serializer)?;
+        writeln!(writer)
     }
 
     fn contradiction(&self) -> Option<String> {

@@ -66,6 +66,7 @@ mod priority;
 mod process_usage;
 mod recent_samples;
 mod ring;
+mod thread_counters;
 mod wait;
 
 pub use blocking_submit::{BlockingSubmit, DetectError, detect_blocking_submit};
@@ -79,6 +80,7 @@ pub use machine::describe_machine;
 pub use priority::{FramePriority, ObtainedPriority, set_frame_priority};
 pub use process_usage::ProcessUsage;
 pub use ring::{FrameSlot, InFlightRing, RingFull, SubmissionWaiter};
+pub use thread_counters::ThreadCounters;
 pub use wait::{DeviceWaiter, FrameWait, HybridSleep, UnknownFrameWait, WaitError, WaitFault};
 
 use std::time::Instant;

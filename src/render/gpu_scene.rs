@@ -118,7 +118,7 @@ impl GpuScene {
 
     /// Extracts everything that draws from `world` and uploads it; gives back what casts shadows.
     pub fn with_casters(gpu: &Gpu, world: &mut World, assets: &Assets) -> Result<(Self, Casters), GpuError> {
-        let is_moving = moving_slots(world);
+        let moved_by = movers_of_slots(world);
         let meshes = pack_meshes(&assets.meshes);
         let drawn = sorted_instances(world, assets);
         let found_lights = sorted_lights(world);
@@ -160,7 +160,7 @@ impl GpuScene {
         };
         let buffers = SceneBuffers::new(gpu, &counts, &commands_of, &transforms.packed, &data)?;
         let textures = SceneTextures::new(gpu, assets)?;
-        let list = casters(&drawn, transforms.hierarchy, &is_moving);
+        let list = casters(&drawn, transforms.hierarchy, &moved_by);
         let gpu_scene = Self {
             counts,
             commands_of,
@@ -242,32 +242,36 @@ fn sorted_instances(world: &mut World, assets: &Assets) -> Vec<Drawn> {
     drawn
 }
 
-/// Which slots something can move: those that have a motion and all below them.
-fn moving_slots(world: &mut World) -> Vec<bool> {
-    let mut is_moving = vec![false; world.resource::<Hierarchy>().len()];
+/// For each slot the one whose motion moves it: itself if it has one, else the nearest above that has.
+fn movers_of_slots(world: &mut World) -> Vec<Option<u32>> {
+    let mut moved_by = vec![None; world.resource::<Hierarchy>().len()];
     for (slot, _) in world.query::<(&Slot, &Motion)>().iter(world) {
-        is_moving[slot.0 as usize] = true;
+        moved_by[slot.0 as usize] = Some(slot.0);
     }
     let hierarchy = world.resource::<Hierarchy>();
     // Parents stand before their children.
-    for slot in 0..is_moving.len() {
+    for slot in 0..moved_by.len() {
         let parent = hierarchy.parent(slot as u32);
-        is_moving[slot] |= parent != NO_PARENT && is_moving[parent as usize];
+        if moved_by[slot].is_none() && parent != NO_PARENT {
+            moved_by[slot] = moved_by[parent as usize];
+        }
     }
-    is_moving
+    moved_by
 }
 
 /// What is not blended casts a shadow.
-fn casters(drawn: &[Drawn], hierarchy: &Hierarchy, is_moving: &[bool]) -> Vec<Caster> {
-    let solid = (0..).zip(drawn).filter(|(_, drawn)| drawn.bucket != TRANSLUCENT_BUCKET);
+fn casters(drawn: &[Drawn], hierarchy: &Hierarchy, moved_by: &[Option<u32>]) -> Vec<Caster> {
+    let solid = drawn.iter().filter(|drawn| drawn.bucket != TRANSLUCENT_BUCKET);
     solid
-        .map(|(instance_idx, drawn)| Caster {
-            instance_idx,
+        .map(|drawn| Caster {
             slot: drawn.slot.0,
             mesh_idx: drawn.instance.mesh.0,
+            mask_material: match BUCKETS[drawn.bucket as usize].is_masked {
+                true => drawn.instance.material.0,
+                false => layout::RAY_OPAQUE,
+            },
             world_from_local: *hierarchy.world(drawn.slot.0),
-            is_masked: BUCKETS[drawn.bucket as usize].is_masked,
-            is_moving: is_moving[drawn.slot.0 as usize],
+            moved_by: moved_by[drawn.slot.0 as usize],
         })
         .collect()
 }

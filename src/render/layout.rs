@@ -15,8 +15,6 @@ pub const NO_TEXTURE: u32 = u32::MAX;
 pub const RAY_NONE: u32 = u32::MAX;
 /// Stops every ray.
 pub const RAY_OPAQUE: u32 = u32::MAX;
-/// The top level's instance says whether there are holes.
-pub const RAY_OF_MOVER: u32 = u32::MAX - 1;
 /// Groups of siblings that traversal can put off.
 pub const RAY_STACK_SIZE: u32 = 28;
 
@@ -44,6 +42,9 @@ pub struct Frame {
     pub px_per_metre: f32,
     pub sun_illuminance: [f32; 3],
     pub exposure: f32,
+    pub sun_x: [f32; 3],
+    pub sun_radius: f32,
+    pub sun_y: [f32; 3],
     pub cluster_near: f32,
     pub cluster_far: f32,
     pub near: f32,
@@ -58,6 +59,7 @@ pub struct Frame {
     pub tonemap: u32,
     pub triangle_block_bits: u32,
     pub ray_static_root: u32,
+    pub sun_pattern_shift: u32,
     pub jitter_ndc: [f32; 2],
 }
 
@@ -193,15 +195,14 @@ pub struct Bucket {
 pub struct RayInstance {
     pub local_from_world: Transform,
     pub root: u32,
-    pub mask_instance: u32,
-    pub _pad: [u32; 2],
+    pub _pad: [u32; 3],
 }
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct RayTriangle {
     pub p0: [f32; 3],
-    pub mask_instance: u32,
+    pub mask_material: u32,
     pub p1: [f32; 3],
     pub triangle: u32,
     pub p2: [f32; 3],
@@ -253,6 +254,9 @@ mod tests {
             px_per_metre,
             sun_illuminance,
             exposure,
+            sun_x,
+            sun_radius,
+            sun_y,
             cluster_near,
             cluster_far,
             near,
@@ -267,6 +271,7 @@ mod tests {
             tonemap,
             triangle_block_bits,
             ray_static_root,
+            sun_pattern_shift,
             jitter_ndc
         );
         check_twin!(Transform, rows as "row0"; skip "row1", "row2");
@@ -289,8 +294,8 @@ mod tests {
             skip "_pad1", "_pad2"
         );
         check_twin!(DrawGroup, first_instance, n_instances, mesh_idx, first_command);
-        check_twin!(RayInstance, local_from_world as "row0", root, mask_instance, _pad as "_pad0"; skip "row1", "row2", "_pad1");
-        check_twin!(RayTriangle, p0, mask_instance, p1, triangle, p2, _pad);
+        check_twin!(RayInstance, local_from_world as "row0", root, _pad as "_pad0"; skip "row1", "row2", "_pad1", "_pad2");
+        check_twin!(RayTriangle, p0, mask_material, p1, triangle, p2, _pad);
         check_twin!(DrawCommand, n_indices, n_instances, first_index, base_vertex, first_instance);
         check_twin!(Bucket, first_command, n_commands);
     }
@@ -303,7 +308,6 @@ mod tests {
         assert!(source.contains(&format!("const NO_TEXTURE: u32 = {NO_TEXTURE:#x}u;")));
         assert!(source.contains(&format!("const RAY_NONE: u32 = {RAY_NONE:#x}u;")));
         assert!(source.contains(&format!("const RAY_OPAQUE: u32 = {RAY_OPAQUE:#x}u;")));
-        assert!(source.contains(&format!("const RAY_OF_MOVER: u32 = {RAY_OF_MOVER:#x}u;")));
         assert!(source.contains(&format!("const RAY_STACK_SIZE: u32 = {RAY_STACK_SIZE}u;")));
         assert!(source.contains(&format!("const FLAG_UNLIT: u32 = {FLAG_UNLIT}u;")));
         assert!(source.contains(&format!("const LIGHT_DIRECTIONAL: u32 = {LIGHT_DIRECTIONAL}u;")));

@@ -21,6 +21,11 @@ struct Frame {
     sun_illuminance: vec3f,
     // Multiplies radiance in nits.
     exposure: f32,
+    // Sun space: the world turned so that its z axis is sun_direction. Its other two axes.
+    sun_x: vec3f,
+    // The tangent of half the sun's angular diameter; 0 for hard shadows.
+    sun_radius: f32,
+    sun_y: vec3f,
     cluster_near: f32,
     cluster_far: f32,
     near: f32,
@@ -38,6 +43,8 @@ struct Frame {
     triangle_block_bits: u32,
     // The node where the tree of what stands still begins, or RAY_NONE.
     ray_static_root: u32,
+    // By how much this frame shifts the pattern of points on the sun's disc, two times unorm 16.
+    sun_pattern_shift: u32,
     // The shift of the picture by a fraction of a pixel, in clip space after the division.
     jitter_ndc: vec2f,
 }
@@ -170,19 +177,18 @@ struct RayInstance {
     row0: vec4f,
     row1: vec4f,
     row2: vec4f,
-    // The node where its mesh's tree begins.
+    // The node where its shape's tree begins.
     root: u32,
-    // Its place among the instances if its material is alpha-masked, else RAY_OPAQUE.
-    mask_instance: u32,
     _pad0: u32,
     _pad1: u32,
+    _pad2: u32,
 }
 
-// A triangle that stops rays: world space if it stands still, else its mesh's.
+// A triangle that stops rays: in the space of the tree that it is in.
 struct RayTriangle {
     p0: vec3f,
-    // The instance whose material has holes, RAY_OPAQUE, or RAY_OF_MOVER: whatever the top level's instance says.
-    mask_instance: u32,
+    // Its material if that has holes, else RAY_OPAQUE.
+    mask_material: u32,
     p1: vec3f,
     // Index of its first index, over three.
     triangle: u32,
@@ -192,7 +198,6 @@ struct RayTriangle {
 
 const RAY_NONE: u32 = 0xffffffffu;
 const RAY_OPAQUE: u32 = 0xffffffffu;
-const RAY_OF_MOVER: u32 = 0xfffffffeu;
 // Groups of siblings that traversal can put off; deeper trees are refused when they are built.
 const RAY_STACK_SIZE: u32 = 28u;
 

@@ -5,11 +5,13 @@
 
 mod bindings;
 mod camera;
+mod count_rays;
 mod encode;
 mod gpu_scene;
 mod layout;
 mod meshes;
 mod passes;
+mod pick;
 mod prepare;
 mod rays;
 mod shaders;
@@ -25,8 +27,10 @@ use glam::Vec2;
 use crate::gpu::{Gpu, GpuError, GpuTimestamps, UploadRing};
 use crate::scene::Scene;
 
+pub use count_rays::RayCounts;
 pub use encode::PASSES;
 pub use gpu_scene::SceneCounts;
+pub use pick::{Picked, Picker};
 pub use rays::{RayBackend, RayMode, RayStats};
 pub use targets::PICTURE_FORMAT;
 
@@ -109,7 +113,7 @@ impl Renderer {
             lights: passes::Lights::new(gpu, &gpu_scene),
             cull: passes::Cull::new(gpu, &gpu_scene),
             visibility: passes::Visibility::new(gpu, &gpu_scene, &bindings, n_samples),
-            sun: rays.as_ref().and_then(|rays| passes::Sun::new(gpu, &bindings, rays, &targets, n_samples)),
+            sun: rays.as_ref().and_then(|rays| passes::Sun::new(gpu, &bindings, rays, &targets, n_samples, false)),
             translucent: passes::Translucent::new(gpu, &bindings, rays.as_ref(), n_samples),
             rays,
             shade: passes::Shade::new(gpu, &bindings, &targets, n_samples),
@@ -247,7 +251,7 @@ fn make_rays(
     if options.rays == RayMode::Off || is_dark || casters.list.is_empty() {
         return None;
     }
-    let make = |backend| rays::Rays::new(gpu, casters, scene.hierarchy(), options.rays, backend);
+    let make = |backend| rays::Rays::new(gpu, casters, scene.hierarchy(), &scene.sun(), options.rays, backend);
     let made = match (options.ray_backend, RayBackend::best(gpu)) {
         (Some(backend), _) => make(backend),
         // The other one may still have room.

@@ -67,6 +67,11 @@ impl Prepared {
             sun_direction: self.sun_direction.into(),
             px_per_metre: camera.px_per_metre,
             sun_illuminance: self.sun_illuminance.into(),
+            // The rays' own, which they fill in.
+            sun_x: [0.0; 3],
+            sun_y: [0.0; 3],
+            sun_radius: 0.0,
+            sun_pattern_shift: sun_pattern_shift(frame_idx, jitter_px),
             exposure: self.exposure,
             cluster_near,
             cluster_far: (2.0 * self.scene_radius).max(2.0 * cluster_near),
@@ -96,4 +101,15 @@ impl Prepared {
             }
         }
     }
+}
+
+/// By how much a frame shifts the pattern of points on the sun's disc, two times unorm 16. Frames follow a sequence that fills the square
+/// evenly (Roberts 2018). Pictures of one frame that are shifted by parts of a pixel, to be averaged, get points of their own: the factors,
+/// odd and unlike, keep 64 positions of a lattice in a pixel 64 different points of the disc, and those apart from their positions.
+fn sun_pattern_shift(frame_idx: u32, jitter_px: Vec2) -> u32 {
+    let shift = |step: f64, jitter: f32, factor: f64| {
+        let shift = (f64::from(frame_idx) * step + f64::from(jitter) * factor).rem_euclid(1.0);
+        (shift * 65_536.0) as u32 & 0xffff
+    };
+    shift(0.754_877_666_246_693, jitter_px.x, 25.0) | shift(0.569_840_290_998_053, jitter_px.y, 11.0) << 16
 }

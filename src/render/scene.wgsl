@@ -20,3 +20,24 @@
 fn load_position(vertex: u32) -> vec3f {
     return vec3f(positions[3u * vertex], positions[3u * vertex + 1u], positions[3u * vertex + 2u]);
 }
+
+fn decode_octahedral(e: vec2f) -> vec3f {
+    var v = vec3f(e, 1.0 - abs(e.x) - abs(e.y));
+    let fold = max(-v.z, 0.0);
+    v.x += select(fold, -fold, v.x >= 0.0);
+    v.y += select(fold, -fold, v.y >= 0.0);
+    return normalize(v);
+}
+
+fn decode_normal(packed: u32) -> vec3f {
+    return decode_octahedral(unpack2x16snorm(packed));
+}
+
+// A normal in world space, not of unit length, for a transform that does not mirror; else its opposite.
+fn transform_normal(t: Transform, n: vec3f) -> vec3f {
+    return vec3f(
+        dot(cross(t.row1.xyz, t.row2.xyz), n),
+        dot(cross(t.row2.xyz, t.row0.xyz), n),
+        dot(cross(t.row0.xyz, t.row1.xyz), n),
+    );
+}

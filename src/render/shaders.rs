@@ -34,12 +34,19 @@ pub fn translucent(rays: Option<RayBackend>) -> &'static str {
     }
     match rays {
         Some(RayBackend::Bvh) => {
-            joined!("enable wgpu_binding_array;\n", "rays/mask_textured.wgsl", "rays/bvh.wgsl", "sun_direct.wgsl")
+            joined!(
+                "enable wgpu_binding_array;\n",
+                "rays/mask_textured.wgsl",
+                "rays/bvh.wgsl",
+                "rays/sun_disc.wgsl",
+                "sun_direct.wgsl"
+            )
         }
         Some(RayBackend::Query) => joined!(
             "enable wgpu_ray_query;\nenable wgpu_binding_array;\n",
             "rays/mask_textured.wgsl",
             "rays/query.wgsl",
+            "rays/sun_disc.wgsl",
             "sun_direct.wgsl"
         ),
         None => joined!("enable wgpu_binding_array;\n", "sun_unshadowed.wgsl"),
@@ -94,6 +101,15 @@ pub fn shade(n_samples: u32, has_rays: bool) -> &'static str {
     }
 }
 
+/// By the number of samples, 1 or 4.
+pub fn pick(n_samples: u32) -> &'static str {
+    if n_samples == 1 {
+        source!("layout.wgsl", "scene.wgsl", "ids.wgsl", "visibility_single.wgsl", "passes/pick.wgsl")
+    } else {
+        source!("layout.wgsl", "scene.wgsl", "ids.wgsl", "visibility_msaa.wgsl", "passes/pick.wgsl")
+    }
+}
+
 /// Steps of the sun pass.
 #[derive(Clone, Copy, Debug)]
 pub enum SunStep {
@@ -120,6 +136,7 @@ pub fn sun(step: SunStep, n_samples: u32, rays: RayVariant) -> &'static str {
                     "scene.wgsl",
                     $($mask,)+
                     $backend,
+                    "rays/sun_disc.wgsl",
                     "ids.wgsl",
                     "find_triangle.wgsl",
                     "standard_samples.wgsl",
@@ -168,7 +185,7 @@ pub fn sun(step: SunStep, n_samples: u32, rays: RayVariant) -> &'static str {
 pub fn ray_test(rays: RayVariant) -> &'static str {
     macro_rules! joined {
         ($enable:literal, [$($mask:literal),+], $backend:literal) => {
-            concat!($enable, source!("layout.wgsl", "scene.wgsl", $($mask,)+ $backend, "rays/tests.wgsl"))
+            concat!($enable, source!("layout.wgsl", "scene.wgsl", $($mask,)+ $backend, "rays/tests/trace.wgsl"))
         };
     }
     match (rays.backend, rays.has_masked) {
@@ -202,6 +219,7 @@ mod tests {
         all.push(("visibility", VISIBILITY));
         for n_samples in [1, 4] {
             all.push(("visibility_masked", visibility_masked(n_samples)));
+            all.push(("pick", pick(n_samples)));
             for has_rays in [false, true] {
                 all.push(("shade", shade(n_samples, has_rays)));
             }

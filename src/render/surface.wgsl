@@ -30,18 +30,6 @@ struct Interpolated {
     color: vec4f,
 }
 
-fn decode_octahedral(e: vec2f) -> vec3f {
-    var v = vec3f(e, 1.0 - abs(e.x) - abs(e.y));
-    let fold = max(-v.z, 0.0);
-    v.x += select(fold, -fold, v.x >= 0.0);
-    v.y += select(fold, -fold, v.y >= 0.0);
-    return normalize(v);
-}
-
-fn decode_normal(packed: u32) -> vec3f {
-    return decode_octahedral(unpack2x16snorm(packed));
-}
-
 // xyz: tangent, w: handedness.
 fn decode_tangent(packed: u32) -> vec4f {
     let x = f32(packed & 0xffffu) / 65535.0;

@@ -38,6 +38,7 @@ pub struct Scene {
     overriding_camera: Option<CameraView>,
     exposure_ev100: Option<f32>,
     warnings: Vec<String>,
+    files: Vec<PathBuf>,
 }
 
 impl Scene {
@@ -53,7 +54,7 @@ impl Scene {
     }
 
     fn from_spawned(name: String, spawned: Spawned, options: &LoadOptions) -> Self {
-        let Spawned { world, assets, sun, exposure_ev100, warnings } = spawned;
+        let Spawned { world, assets, sun, exposure_ev100, warnings, files } = spawned;
         let mut times = SystemTimes::new(options.clock_ns);
         let mut schedule = Schedule::default();
         schedule.set_executor(SingleThreadedExecutor::new());
@@ -65,8 +66,9 @@ impl Scene {
             )
                 .chain(),
         );
+        let overriding_camera = None;
         let mut scene =
-            Self { name, world, assets, schedule, times, sun, overriding_camera: None, exposure_ev100, warnings };
+            Self { name, world, assets, schedule, times, sun, overriding_camera, exposure_ev100, warnings, files };
         scene.update(0);
         scene
     }
@@ -86,6 +88,13 @@ impl Scene {
     /// The sun.
     pub fn sun(&self) -> Sun {
         self.world.get::<Sun>(self.sun).copied().unwrap_or_default()
+    }
+
+    /// Gives the sun's disc another size, in degrees; shadows are soft from then on in renderers made afterwards. 0 makes them hard.
+    pub fn set_sun_angular_diameter_deg(&mut self, degrees: f32) {
+        if let Some(mut sun) = self.world.get_mut::<Sun>(self.sun) {
+            sun.angular_diameter_deg = degrees;
+        }
     }
 
     /// The exposure that the scene asks for, in EV at ISO 100.
@@ -160,9 +169,19 @@ impl Scene {
         self.times.times()
     }
 
+    /// What the clock that times the systems reads now.
+    pub fn clock_ns(&self) -> u64 {
+        self.times.now_ns()
+    }
+
     /// What was found wrong but not fatal, or is not supported.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    /// Every file that it was read from: the scene file, glTF files, their buffers and images.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
     }
 
     fn cameras(&self) -> &Cameras {

@@ -12,13 +12,22 @@ pub struct SystemTime {
     pub name: &'static str,
     /// Nanoseconds.
     pub ns: u64,
+    /// When it began, by the scene's clock.
+    pub began_ns: u64,
+}
+
+/// One system's last run.
+#[derive(Default)]
+struct Cell {
+    elapsed_ns: AtomicU64,
+    began_ns: AtomicU64,
 }
 
 /// Where the wrapped systems leave their times. All are written and read on the thread that runs the schedule; the
 /// atomics are there because a system must be `Send`.
 pub(super) struct SystemTimes {
     clock_ns: fn() -> u64,
-    cells: Vec<Arc<AtomicU64>>,
+    cells: Vec<Arc<Cell>>,
     times: Vec<SystemTime>,
 }
 
@@ -30,17 +39,23 @@ impl SystemTimes {
 
     /// Wraps a system so that each run is timed.
     pub fn timed<S>(&mut self, name: &'static str, system: S) -> IntoAdapterSystem<Timer, S> {
-        let elapsed_ns = Arc::new(AtomicU64::new(0));
-        self.cells.push(Arc::clone(&elapsed_ns));
-        self.times.push(SystemTime { name, ns: 0 });
-        IntoAdapterSystem::new(Timer { clock_ns: self.clock_ns, elapsed_ns }, system)
+        let cell = Arc::new(Cell::default());
+        self.cells.push(Arc::clone(&cell));
+        self.times.push(SystemTime { name, ns: 0, began_ns: 0 });
+        IntoAdapterSystem::new(Timer { clock_ns: self.clock_ns, cell }, system)
     }
 
     /// Takes over what the last run left.
     pub fn collect(&mut self) {
         for (time, cell) in self.times.iter_mut().zip(&self.cells) {
-            time.ns = cell.load(Ordering::Relaxed);
+            time.ns = cell.elapsed_ns.load(Ordering::Relaxed);
+            time.began_ns = cell.began_ns.load(Ordering::Relaxed);
         }
+    }
+
+    /// What the clock reads now.
+    pub fn now_ns(&self) -> u64 {
+        (self.clock_ns)()
     }
 
     /// As of the last [`Self::collect`], in the order of the schedule.
@@ -52,7 +67,7 @@ impl SystemTimes {
 /// Runs a system between two readings of the clock.
 pub(super) struct Timer {
     clock_ns: fn() -> u64,
-    elapsed_ns: Arc<AtomicU64>,
+    cell: Arc<Cell>,
 }
 
 impl<S: System> Adapt<S> for Timer {
@@ -66,7 +81,8 @@ impl<S: System> Adapt<S> for Timer {
     ) -> Result<Self::Out, RunSystemError> {
         let start_ns = (self.clock_ns)();
         let out = run_system(input);
-        self.elapsed_ns.store((self.clock_ns)().saturating_sub(start_ns), Ordering::Relaxed);
+        self.cell.elapsed_ns.store((self.clock_ns)().saturating_sub(start_ns), Ordering::Relaxed);
+        self.cell.began_ns.store(start_ns, Ordering::Relaxed);
         out
     }
 }

@@ -2,6 +2,8 @@
 //! each links all of wgpu.
 
 mod aliasing;
+mod bench;
+mod comparing;
 mod faults;
 mod goldens;
 mod info;

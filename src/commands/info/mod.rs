@@ -2,6 +2,7 @@
 
 mod adapters;
 mod clock;
+mod rays;
 
 use anyhow::bail;
 use praxis::gpu::{self, GpuError, GpuOptions};
@@ -13,6 +14,7 @@ use super::{Outcome, terminal};
 use crate::cli::InfoArgs;
 use adapters::{AdapterReport, Choice};
 use clock::ClockReport;
+use rays::RaysReport;
 
 /// Runs it. The machine is shown even where no adapter is.
 pub fn run(args: &InfoArgs) -> anyhow::Result<Outcome> {
@@ -21,6 +23,7 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<Outcome> {
     let instance = gpu::instance(&GpuOptions::default());
     let adapters: Vec<_> = gpu::adapters(&instance).iter().map(AdapterReport::of).collect();
     let choice = Choice::of(&instance, &adapters);
+    let rays = args.scene.as_deref().map(RaysReport::of).transpose()?;
     let key = choice.as_ref().map(|choice| machine_key(&machine, &adapters[choice.adapter_idx].adapter));
     if args.json {
         terminal::print_json(&json!({
@@ -30,6 +33,7 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<Outcome> {
             "adapters": adapters.iter().map(AdapterReport::to_json).collect::<Vec<_>>(),
             "chosen": choice.as_ref().map(|choice| json!({ "adapter": choice.adapter_idx, "why": choice.why })),
             "machine_key": key,
+            "rays": rays.as_ref().map(RaysReport::to_json),
         }))?;
     } else {
         let mut text = machine_text(&machine) + &clock.to_text();
@@ -42,6 +46,7 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<Outcome> {
         if let Some(key) = &key {
             text += &row("machine key", &format!("{key} (the folder of its Baselines)"));
         }
+        text += &rays.as_ref().map(RaysReport::to_text).unwrap_or_default();
         terminal::print(&text)?;
     }
     match adapters.iter().any(AdapterReport::can_draw) {

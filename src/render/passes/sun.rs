@@ -17,6 +17,8 @@ pub struct Sun {
     hard: Step,
     /// Where `--rays edge`.
     edge: Option<Step>,
+    /// Three numbers, as `sun_words.wgsl` names them.
+    pub ray_counts: wgpu::Buffer,
 }
 
 /// One dispatch over the picture.
@@ -27,42 +29,54 @@ struct Step {
 }
 
 impl Sun {
-    pub fn new(gpu: &Gpu, bindings: &SceneBindings, rays: &Rays, targets: &Targets, n_samples: u32) -> Option<Self> {
+    /// With `counts_rays` the rays of every picture are added up in [`Self::ray_counts`], which costs time.
+    pub fn new(
+        gpu: &Gpu,
+        bindings: &SceneBindings,
+        rays: &Rays,
+        targets: &Targets,
+        n_samples: u32,
+        counts_rays: bool,
+    ) -> Option<Self> {
         let sun = targets.sun.as_ref()?;
-        let shader = |step| shaders::sun(step, n_samples, rays.variant());
+        let mut constants = rays.constants().to_vec();
+        constants.push(("COUNTS_RAYS", f64::from(u8::from(counts_rays))));
         let pipeline = |entry_point, step, targets_layout: &wgpu::BindGroupLayout| {
-            let module = gpu.factory.shader(LABEL, shader(step));
+            let module = gpu.factory.shader(LABEL, shaders::sun(step, n_samples, rays.variant()));
             let textures = rays.has_masked.then_some(&bindings.textures_layout);
             let groups = [textures, Some(&bindings.scene_layout), Some(targets_layout), Some(&rays.layout)];
-            compute_pipeline(gpu, &module, entry_point, &groups, &[])
+            compute_pipeline(gpu, &module, entry_point, &groups, &constants)
         };
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+        let ray_counts = gpu.factory.buffer("ray_counts", 16, usage);
         let seen = |sample_type| Kind::Texture(sample_type, wgpu::TextureViewDimension::D2, n_samples > 1);
         let ids = seen(wgpu::TextureSampleType::Uint);
         let depth = seen(wgpu::TextureSampleType::Depth);
-        let hard_layout = layout(gpu, LABEL, wgpu::ShaderStages::COMPUTE, &[ids, depth, Kind::Store(SUN_FORMAT)]);
+        let kinds = [ids, depth, Kind::ReadWrite, Kind::Store(SUN_FORMAT)];
+        let hard_layout = layout(gpu, LABEL, wgpu::ShaderStages::COMPUTE, &kinds);
         let hard = Step {
             pipeline: pipeline("sun_hard", shaders::SunStep::Hard, &hard_layout),
-            targets: bind_hard(gpu, &hard_layout, targets, sun),
+            targets: bind_hard(gpu, &hard_layout, targets, sun, &ray_counts),
             targets_layout: hard_layout,
         };
         let edge = (rays.mode == RayMode::Edge).then(|| {
-            let kinds = [ids, depth, SUN_TEXTURE, Kind::Store(SUN_FORMAT)];
+            let kinds = [ids, depth, Kind::ReadWrite, SUN_TEXTURE, Kind::Store(SUN_FORMAT)];
             let edge_layout = layout(gpu, LABEL, wgpu::ShaderStages::COMPUTE, &kinds);
             Step {
                 pipeline: pipeline("sun_edge", shaders::SunStep::Edge, &edge_layout),
-                targets: bind_edge(gpu, &edge_layout, targets, sun),
+                targets: bind_edge(gpu, &edge_layout, targets, sun, &ray_counts),
                 targets_layout: edge_layout,
             }
         });
-        Some(Self { hard, edge })
+        Some(Self { hard, edge, ray_counts })
     }
 
     /// After the targets were made anew.
     pub fn retarget(&mut self, gpu: &Gpu, targets: &Targets) {
         let Some(sun) = &targets.sun else { return };
-        self.hard.targets = bind_hard(gpu, &self.hard.targets_layout, targets, sun);
+        self.hard.targets = bind_hard(gpu, &self.hard.targets_layout, targets, sun, &self.ray_counts);
         if let Some(edge) = &mut self.edge {
-            edge.targets = bind_edge(gpu, &edge.targets_layout, targets, sun);
+            edge.targets = bind_edge(gpu, &edge.targets_layout, targets, sun, &self.ray_counts);
         }
     }
 
@@ -80,15 +94,28 @@ impl Sun {
     }
 }
 
-fn bind_hard(gpu: &Gpu, layout: &wgpu::BindGroupLayout, targets: &Targets, sun: &SunTargets) -> wgpu::BindGroup {
+fn bind_hard(
+    gpu: &Gpu,
+    layout: &wgpu::BindGroupLayout,
+    targets: &Targets,
+    sun: &SunTargets,
+    ray_counts: &wgpu::Buffer,
+) -> wgpu::BindGroup {
     // With edge rays the first result is theirs to read, and the last one is theirs to write.
     let hard = sun.hard.as_ref().unwrap_or(&sun.samples);
-    let resources = [&targets.ids, &targets.depth, hard].map(wgpu::BindingResource::TextureView);
-    gpu.factory.bind_group(LABEL, layout, &resources)
+    let [ids, depth, hard] = [&targets.ids, &targets.depth, hard].map(wgpu::BindingResource::TextureView);
+    gpu.factory.bind_group(LABEL, layout, &[ids, depth, ray_counts.as_entire_binding(), hard])
 }
 
-fn bind_edge(gpu: &Gpu, layout: &wgpu::BindGroupLayout, targets: &Targets, sun: &SunTargets) -> wgpu::BindGroup {
+fn bind_edge(
+    gpu: &Gpu,
+    layout: &wgpu::BindGroupLayout,
+    targets: &Targets,
+    sun: &SunTargets,
+    ray_counts: &wgpu::Buffer,
+) -> wgpu::BindGroup {
     let hard = sun.hard.as_ref().unwrap_or(&sun.samples);
-    let resources = [&targets.ids, &targets.depth, hard, &sun.samples].map(wgpu::BindingResource::TextureView);
-    gpu.factory.bind_group(LABEL, layout, &resources)
+    let [ids, depth, hard, samples] =
+        [&targets.ids, &targets.depth, hard, &sun.samples].map(wgpu::BindingResource::TextureView);
+    gpu.factory.bind_group(LABEL, layout, &[ids, depth, ray_counts.as_entire_binding(), hard, samples])
 }

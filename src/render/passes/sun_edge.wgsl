@@ -1,8 +1,8 @@
 // Edge rays: where light and shadow meet within a pixel or between neighbours, a ray for each of the four standard sample positions,
 // on the surface that the sample sees.
 
-@group(2) @binding(2) var hard_samples: texture_2d<u32>;
-@group(2) @binding(3) var sun_samples: texture_storage_2d<r32uint, write>;
+@group(2) @binding(3) var hard_samples: texture_2d<u32>;
+@group(2) @binding(4) var sun_samples: texture_storage_2d<r32uint, write>;
 
 // With the neighbours around it.
 const BORDERED: vec2u = TILE + 2u;
@@ -82,7 +82,11 @@ fn sun_edge(
         list_sample(first + vec2u(px % TILE.x, px / TILE.x), px, i % 4u);
     }
     workgroupBarrier();
-    trace_listed(lane);
+    trace_listed(first, lane);
+    if COUNTS_RAYS && lane == 0u {
+        atomicAdd(&ray_counts[1], atomicLoad(&n_edges));
+        atomicAdd(&ray_counts[2], atomicLoad(&n_tile_rays));
+    }
     workgroupBarrier();
     if any(first + local.xy >= frame.size_px) { return; }
     var word = atomicLoad(&tile_words[lane]);

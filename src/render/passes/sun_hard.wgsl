@@ -1,6 +1,6 @@
 // One ray towards the sun for each distinct surface of a pixel, from the middle of the samples that show it.
 
-@group(2) @binding(2) var sun_samples: texture_storage_2d<r32uint, write>;
+@group(2) @binding(3) var sun_samples: texture_storage_2d<r32uint, write>;
 
 // Lists the pixel's rays and returns its word as if none was blocked.
 fn list_rays(px: vec2u, lane: u32) -> u32 {
@@ -29,11 +29,16 @@ fn list_rays(px: vec2u, lane: u32) -> u32 {
 }
 
 @compute @workgroup_size(TILE.x, TILE.y)
-fn sun_hard(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) lane: u32) {
+fn sun_hard(
+    @builtin(workgroup_id) tile: vec3u,
+    @builtin(global_invocation_id) id: vec3u,
+    @builtin(local_invocation_index) lane: u32,
+) {
     let is_inside = all(id.xy < frame.size_px);
     if is_inside { atomicStore(&tile_words[lane], list_rays(id.xy, lane)); }
     workgroupBarrier();
-    trace_listed(lane);
+    trace_listed(tile.xy * TILE, lane);
+    if COUNTS_RAYS && lane == 0u { atomicAdd(&ray_counts[0], atomicLoad(&n_tile_rays)); }
     workgroupBarrier();
     if is_inside { textureStore(sun_samples, id.xy, vec4u(atomicLoad(&tile_words[lane]))); }
 }

@@ -11,6 +11,10 @@ var<workgroup> tile_rays: array<vec4u, 4u * LANES>;
 var<workgroup> n_tile_rays: atomic<u32>;
 var<workgroup> tile_words: array<atomic<u32>, LANES>;
 
+// What is counted where someone asks for it: first rays, pixels that got edge rays, edge rays.
+override COUNTS_RAYS: bool = false;
+@group(2) @binding(2) var<storage, read_write> ray_counts: array<atomic<u32>, 4>;
+
 // Whether any byte is 0.
 fn has_dark(word: u32) -> bool { return ((word - 0x01010101u) & ~word & 0x80808080u) != 0u; }
 fn has_lit(word: u32) -> bool { return has_dark(~word); }
@@ -24,13 +28,16 @@ fn list_ray(start: RayStart, lane: u32, mask: u32) {
 }
 
 // Traces what all threads have listed, and takes the light from the samples of those that are blocked. Between two barriers.
-fn trace_listed(lane: u32) {
+fn trace_listed(tile_px: vec2u, lane: u32) {
     let n_rays = atomicLoad(&n_tile_rays);
     for (var i = lane; i < n_rays; i += LANES) {
         let ray = tile_rays[i];
         set_ray_width(unpack2x16float(ray.w >> 16u).x);
-        if sun_ray_is_blocked(bitcast<vec3f>(ray.xyz), frame.sun_direction, 1e30) {
-            atomicAnd(&tile_words[ray.w & 0xffu], ~bytes_of((ray.w >> 8u) & 0xfu));
+        let px = ray.w & 0xffu;
+        let samples = (ray.w >> 8u) & 0xfu;
+        let direction = towards_sun(tile_px + vec2u(px % TILE.x, px / TILE.x), firstTrailingBit(samples));
+        if sun_ray_is_blocked(bitcast<vec3f>(ray.xyz), direction, 1e30) {
+            atomicAnd(&tile_words[px], ~bytes_of(samples));
         }
     }
 }

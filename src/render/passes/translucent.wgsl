@@ -22,11 +22,7 @@ fn vertex(@location(0) position: vec3f, @builtin(instance_index) visible_idx: u3
     out.position = transform_point(transform, position) - frame.camera_position;
     out.clip = frame.clip_from_relative * vec4f(out.position, 1.0);
     out.instance_idx = instance_idx;
-    out.normal = side * vec3f(
-        dot(cross(transform.row1.xyz, transform.row2.xyz), normal),
-        dot(cross(transform.row2.xyz, transform.row0.xyz), normal),
-        dot(cross(transform.row0.xyz, transform.row1.xyz), normal),
-    );
+    out.normal = side * transform_normal(transform, normal);
     out.tangent = vec4f(transform_vector(transform, tangent.xyz), tangent.w * side);
     out.uv = vec4f(a.uv0, a.uv1);
     out.color = unpack4x8unorm(a.color);
@@ -52,6 +48,7 @@ fn fragment(in: Fragment) -> @location(0) vec4f {
     let surface = evaluate_material(materials[instance.material_idx], instance.tint, v);
     let is_culled = (materials[instance.material_idx].flags & FLAG_DOUBLE_SIDED) == 0u && dot(v.geometric_normal, surface.view) < 0.0;
     if is_culled { discard; }
+    choose_sun_samples(vec2u(in.clip.xy), 1u);
     let alpha = saturate(surface.alpha);
     return vec4f(min(radiance_of(surface, in.clip.xy), vec3f(60000.0)) * alpha, alpha);
 }

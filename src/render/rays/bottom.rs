@@ -1,31 +1,26 @@
-//! The trees that are built once: one of everything that stands still, in world space, and one of each mesh that moves.
+//! The trees that are built once: one of everything that stands still, in sun space, and one of each shape that moves.
 
-use glam::{Affine3A, Vec3, Vec3A};
-use obvhs::Boundable;
+use glam::{Affine3A, DAffine3, Vec3, Vec3A};
+use obvhs::aabb::Aabb as TreeBox;
 use obvhs::bvh2::reinsertion::ReinsertionOptimizer;
 use obvhs::cwbvh::bvh2_to_cwbvh::bvh2_to_cwbvh;
 use obvhs::cwbvh::node::CwBvhNode;
 use obvhs::ploc::{PlocBuilder, PlocSearchDistance, SortPrecision};
 use rayon::prelude::*;
 
+use super::bodies::{Part, RigidBodies};
 use super::casters::{Caster, Casters};
+use super::sun_space::SunSpace;
 use super::top::TOP_STACK_SIZE;
-use crate::render::layout::{RAY_OF_MOVER, RAY_OPAQUE, RAY_STACK_SIZE, RayTriangle};
+use crate::render::layout::{RAY_STACK_SIZE, RayTriangle};
 use crate::scene::assets::Aabb;
 
-impl Boundable for RayTriangle {
-    fn aabb(&self) -> obvhs::aabb::Aabb {
-        let corners = [self.p0, self.p1, self.p2].map(Vec3A::from);
-        obvhs::aabb::Aabb::from_points(&corners)
-    }
-}
-
-/// A mesh's tree.
+/// A shape's tree.
 #[derive(Clone, Copy, Debug)]
-pub struct MeshTree {
+pub struct ShapeTree {
     /// Node index.
     pub root: u32,
-    /// Local space.
+    /// In the space of its bodies.
     pub bounds: Aabb,
 }
 
@@ -38,8 +33,8 @@ pub struct BottomLevels {
     /// They come first.
     pub n_static_triangles: usize,
     pub static_root: Option<u32>,
-    /// By mesh; `None` for those that never move or have nothing to hit.
-    pub mesh_trees: Vec<Option<MeshTree>>,
+    /// By shape; `None` for those that have nothing to hit.
+    pub shape_trees: Vec<Option<ShapeTree>>,
 }
 
 /// A tree whose indices begin at 0.
@@ -48,26 +43,35 @@ struct Tree {
     triangles: Vec<RayTriangle>,
 }
 
+/// What the boxes' surface stands for while a tree is built.
+#[derive(Clone, Copy)]
+enum RaysGo {
+    /// Any way: the surface is how likely a ray meets the box.
+    Anywhere,
+    /// Along z, or nearly: what counts is the side that faces z.
+    AlongZ,
+}
+
 impl BottomLevels {
     /// Leaves room for `n_top_nodes` nodes in front.
     ///
     /// # Errors
     /// A tree too deep for traversal's stack.
-    pub fn build(casters: &Casters, n_top_nodes: usize) -> Result<Self, String> {
-        let mut is_moving = vec![false; casters.meshes.meshes.len()];
-        for caster in casters.list.iter().filter(|caster| caster.is_moving) {
-            is_moving[caster.mesh_idx as usize] = true;
-        }
-        let still: Vec<&Caster> = casters.list.iter().filter(|caster| !caster.is_moving).collect();
-        let merged = still.par_iter().flat_map_iter(|caster| world_triangles(casters, caster)).collect();
-        let static_tree = Tree::build(merged);
-        let mesh_trees: Vec<Option<Tree>> = (0..is_moving.len() as u32)
-            .into_par_iter()
-            .map(|mesh_idx| {
-                is_moving[mesh_idx as usize]
-                    .then(|| Tree::build(local_triangles(casters, mesh_idx).collect()))
-                    .flatten()
-            })
+    pub fn build(
+        casters: &Casters,
+        bodies: &RigidBodies,
+        sun_space: &SunSpace,
+        n_top_nodes: usize,
+    ) -> Result<Self, String> {
+        let sun_from_world = sun_space.from_world();
+        let still: Vec<&Caster> = casters.still().collect();
+        let merged =
+            still.par_iter().flat_map_iter(|caster| still_triangles(casters, caster, &sun_from_world)).collect();
+        let static_tree = Tree::build(merged, RaysGo::AlongZ);
+        let shape_trees: Vec<Option<Tree>> = bodies
+            .shapes
+            .par_iter()
+            .map(|shape| Tree::build(shape_triangles(casters, shape).collect(), RaysGo::Anywhere))
             .collect();
 
         let n_static_triangles = static_tree.as_ref().map_or(0, |tree| tree.triangles.len());
@@ -76,14 +80,13 @@ impl BottomLevels {
             triangles: Vec::new(),
             n_static_triangles,
             static_root: None,
-            mesh_trees: Vec::new(),
+            shape_trees: Vec::new(),
         };
-        // The top level's root waits on the stack meanwhile.
-        all.static_root = static_tree.map(|tree| all.append(tree, RAY_STACK_SIZE - 1)).transpose()?;
-        for tree in mesh_trees {
+        all.static_root = static_tree.map(|tree| all.append(tree, RAY_STACK_SIZE)).transpose()?;
+        for tree in shape_trees {
             let bounds = tree.as_ref().map(|tree| bounds(&tree.triangles));
             let root = tree.map(|tree| all.append(tree, RAY_STACK_SIZE - TOP_STACK_SIZE)).transpose()?;
-            all.mesh_trees.push(root.zip(bounds).map(|(root, bounds)| MeshTree { root, bounds }));
+            all.shape_trees.push(root.zip(bounds).map(|(root, bounds)| ShapeTree { root, bounds }));
         }
         Ok(all)
     }
@@ -110,44 +113,97 @@ impl BottomLevels {
 
 impl Tree {
     /// `None` for no triangles.
-    fn build(triangles: Vec<RayTriangle>) -> Option<Self> {
+    fn build(triangles: Vec<RayTriangle>, rays_go: RaysGo) -> Option<Self> {
         if triangles.is_empty() {
             return None;
         }
+        let flattening = Flattening::of(rays_go);
+        let boxes: Vec<TreeBox> = triangles.par_iter().map(|triangle| flattening.box_of(triangle)).collect();
         let indices = (0..triangles.len() as u32).collect();
         let mut binary = PlocBuilder::with_capacity(triangles.len()).build(
             PlocSearchDistance::Low,
-            &triangles,
+            &boxes,
             indices,
             SortPrecision::U64,
             2,
         );
         ReinsertionOptimizer::default().run(&mut binary, 0.02, None);
-        let wide = bvh2_to_cwbvh(&binary, 3, true, false);
+        let mut wide = bvh2_to_cwbvh(&binary, 3, true, false);
+        wide.nodes.iter_mut().for_each(|node| flattening.undo(node));
         let ordered = wide.primitive_indices.iter().map(|&i| triangles[i as usize]).collect();
         Some(Self { nodes: wide.nodes, triangles: ordered })
     }
 }
 
-pub(super) fn world_triangles(casters: &Casters, caster: &Caster) -> impl Iterator<Item = RayTriangle> {
-    let mask_instance = if caster.is_masked { caster.instance_idx } else { RAY_OPAQUE };
-    let (world_from_local, mesh_idx) = (caster.world_from_local, caster.mesh_idx);
-    casters
-        .triangles_of(mesh_idx)
-        .filter_map(move |(triangle, corners)| ray_triangle(&world_from_local, corners, mask_instance, triangle))
+/// A builder that minimizes the surface of boxes minimizes what rays along z meet if the boxes are flat. Flattened by a power of two, a
+/// finished tree unfolds without rounding.
+#[derive(Clone, Copy)]
+struct Flattening {
+    exponent: u8,
 }
 
-pub(super) fn local_triangles(casters: &Casters, mesh_idx: u32) -> impl Iterator<Item = RayTriangle> {
-    casters
-        .triangles_of(mesh_idx)
-        .filter_map(|(triangle, corners)| ray_triangle(&Affine3A::IDENTITY, corners, RAY_OF_MOVER, triangle))
+impl Flattening {
+    fn of(rays_go: RaysGo) -> Self {
+        match rays_go {
+            RaysGo::Anywhere => Self { exponent: 0 },
+            RaysGo::AlongZ => Self { exponent: 4 },
+        }
+    }
+
+    fn box_of(self, triangle: &RayTriangle) -> TreeBox {
+        let scale = Vec3A::new(1.0, 1.0, (-f32::from(self.exponent)).exp2());
+        TreeBox::from_points(&[triangle.p0, triangle.p1, triangle.p2].map(|corner| Vec3A::from(corner) * scale))
+    }
+
+    fn undo(self, node: &mut CwBvhNode) {
+        node.p.z *= f32::from(self.exponent).exp2();
+        node.e[2] = node.e[2].saturating_add(self.exponent).min(254);
+    }
 }
 
-/// `None` for a triangle that no ray can hit.
-fn ray_triangle(to: &Affine3A, corners: [[f32; 3]; 3], mask_instance: u32, triangle: u32) -> Option<RayTriangle> {
-    let [p0, p1, p2] = corners.map(|p| to.transform_point3(Vec3::from(p)));
-    let is_hittable = p0.is_finite() && p1.is_finite() && p2.is_finite() && p0 != p1 && p1 != p2 && p2 != p0;
-    is_hittable.then(|| RayTriangle { p0: p0.into(), mask_instance, p1: p1.into(), triangle, p2: p2.into(), _pad: 0 })
+/// In sun space, or wherever `to_there` leads from the world.
+pub(super) fn still_triangles(
+    casters: &Casters,
+    caster: &Caster,
+    to_there: &DAffine3,
+) -> impl Iterator<Item = RayTriangle> {
+    let (to_there, mesh_idx, mask_material) = (*to_there, caster.mesh_idx, caster.mask_material);
+    let world_from_local = caster.world_from_local;
+    let place = move |p: Vec3| {
+        // The same rounding as in the picture first.
+        let world = world_from_local.transform_point3(p);
+        to_there.transform_point3(world.as_dvec3()).as_vec3()
+    };
+    triangles(casters, mesh_idx, mask_material, place)
+}
+
+/// In the space of the shape's bodies.
+pub(super) fn shape_triangles<'a>(casters: &'a Casters, shape: &'a [Part]) -> impl Iterator<Item = RayTriangle> + 'a {
+    shape.iter().flat_map(|part| {
+        let body_from_local: Affine3A = part.body_from_local;
+        triangles(casters, part.mesh_idx, part.mask_material, move |p| body_from_local.transform_point3(p))
+    })
+}
+
+/// Those that a ray can hit.
+fn triangles(
+    casters: &Casters,
+    mesh_idx: u32,
+    mask_material: u32,
+    place: impl Fn(Vec3) -> Vec3,
+) -> impl Iterator<Item = RayTriangle> {
+    casters.triangles_of(mesh_idx).filter_map(move |(triangle, corners)| {
+        let [p0, p1, p2] = corners.map(|p| place(p.into()));
+        let is_hittable = p0.is_finite() && p1.is_finite() && p2.is_finite() && p0 != p1 && p1 != p2 && p2 != p0;
+        is_hittable.then(|| RayTriangle {
+            p0: p0.into(),
+            mask_material,
+            p1: p1.into(),
+            triangle,
+            p2: p2.into(),
+            _pad: 0,
+        })
+    })
 }
 
 fn bounds(triangles: &[RayTriangle]) -> Aabb {

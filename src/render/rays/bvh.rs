@@ -1,7 +1,9 @@
 //! Backend `bvh`: trees of our own in storage buffers.
 
+use super::bodies::RigidBodies;
 use super::bottom::BottomLevels;
 use super::casters::Casters;
+use super::sun_space::SunSpace;
 use super::top::TopLevel;
 use crate::gpu::{Gpu, GpuError, UploadRing};
 use crate::render::layout::{Frame, RAY_NONE, RayInstance};
@@ -24,9 +26,15 @@ impl BvhStructures {
     ///
     /// # Errors
     /// One line on what exceeds the adapter's limits or traversal's.
-    pub fn new(gpu: &Gpu, casters: &Casters, hierarchy: &Hierarchy) -> Result<Self, String> {
-        let bottom = BottomLevels::build(casters, TopLevel::most_nodes(casters.n_moving()))?;
-        let top = TopLevel::new(casters, &bottom, hierarchy);
+    pub fn new(
+        gpu: &Gpu,
+        casters: &Casters,
+        bodies: &RigidBodies,
+        hierarchy: &Hierarchy,
+        sun_space: &SunSpace,
+    ) -> Result<Self, String> {
+        let bottom = BottomLevels::build(casters, bodies, sun_space, TopLevel::most_nodes(bodies.bodies.len()))?;
+        let top = TopLevel::new(bodies, &bottom, hierarchy, sun_space);
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
         let node_bytes: &[u8] = bytemuck::cast_slice(&bottom.nodes);
         let triangle_bytes: &[u8] = bytemuck::cast_slice(&bottom.triangles);
@@ -36,8 +44,8 @@ impl BvhStructures {
         check("the triangles of its rays", triangle_bytes.len() as u64)?;
         check("the moving instances of its rays", instance_bytes)?;
         Ok(Self {
-            nodes: gpu.factory.buffer_init("ray_nodes", node_bytes, usage),
-            triangles: gpu.factory.buffer_init("ray_triangles", triangle_bytes, usage),
+            nodes: gpu.upload("ray_nodes", node_bytes, usage),
+            triangles: gpu.upload("ray_triangles", triangle_bytes, usage),
             instances: gpu.factory.buffer("ray_instances", instance_bytes, usage),
             n_static_triangles: bottom.n_static_triangles,
             n_moving_triangles: bottom.triangles.len() - bottom.n_static_triangles,

@@ -1,9 +1,16 @@
 // Backend `bvh`, group 3: two levels of compressed eight-wide nodes (Ylitie, Karras & Laine 2017) and any-hit traversal.
-// What stands still is one tree in world space; the top level holds what moves, each in a tree of its own in local space.
+// What stands still is one tree in sun space; the top level, in sun space too, holds what moves, each in a tree of its own in local space.
 
 @group(3) @binding(0) var<storage, read> ray_nodes: array<vec4u>;
 @group(3) @binding(1) var<storage, read> ray_triangles: array<vec4u>;
 @group(3) @binding(2) var<storage, read> ray_instances: array<RayInstance>;
+
+// Whether every ray goes exactly towards the sun and has no end. In sun space such rays are points.
+override RAYS_ARE_PARALLEL: bool = false;
+
+// Groups of siblings still to visit: (index of the first inner child, bits) as `meet_node` gives them; a group whose upper byte is 0
+// holds instances of the top level. Of the module, not of a function: those are cleared at each call.
+var<private> ray_stack: array<vec2u, RAY_STACK_SIZE>;
 
 // A ray in the space of the tree that it is in; `t` means the same in each.
 struct Ray {
@@ -88,61 +95,153 @@ fn meet_node(node: u32, r: Ray, t_max: f32) -> vec4u {
     return vec4u(n1.x, (met & 0xff000000u) | (n0.w >> 24u), n1.y, met & 0x00ffffffu);
 }
 
-// Whether the ray meets the triangle before t_max. Edge functions in the plane across the ray (after Woop, Benthin & Wald 2013): neighbours
-// share their vertices' numbers, so that no ray slips between them. Both sides count.
-fn meets_triangle(triangle: u32, r: Ray, t_max: f32, mask_instance: u32) -> bool {
+// Bytes of a that are not less than those of b, as the highest bit of each byte.
+fn not_less(a: u32, b: u32) -> u32 {
+    let by_low_bits = (a | 0x80808080u) - (b & 0x7f7f7f7fu);
+    return ((a & ~b) | (~(a ^ b) & by_low_bits));
+}
+
+// Bits of the children in `met` (the highest bit of each byte), for rays along z: none comes before another.
+fn bits_of_children(meta4: u32, met: u32) -> u32 {
+    let mask = ((met & 0x80808080u) >> 7u) * 0xffu;
+    let is_inner = (meta4 & (meta4 << 1u)) & 0x10101010u;
+    let inner_bytes = (is_inner >> 4u) * 0xffu;
+    let places = unpack4xU8((meta4 ^ (0x07070707u & inner_bytes)) & 0x1f1f1f1fu);
+    let bits = unpack4xU8((meta4 >> 5u) & 0x07070707u & mask) << places;
+    return bits.x | bits.y | bits.z | bits.w;
+}
+
+// As `meet_node`, for a ray from `origin` along z, in sun space and without end: comparisons of bytes, four children at a time.
+fn meet_node_along_z(node: u32, origin: vec3f) -> vec4u {
+    let n0 = ray_nodes[5u * node];
+    let n1 = ray_nodes[5u * node + 1u];
+    let n2 = ray_nodes[5u * node + 2u];
+    let n3 = ray_nodes[5u * node + 3u];
+    let n4 = ray_nodes[5u * node + 4u];
+    let exponents = vec3u(n0.w, n0.w >> 8u, n0.w >> 16u) & vec3u(0xffu);
+    // Where the origin lies on the boxes' grid, give or take what its difference from the grid's corner was rounded by.
+    let at = (origin - bitcast<vec3f>(n0.xyz)) * bitcast<vec3f>((vec3u(254u) - exponents) << vec3u(23u));
+    let slack = 1e-4;
+    let low = vec3u(clamp(ceil(at - slack), vec3f(0.0), vec3f(255.0))) * 0x01010101u;
+    let high = vec3u(clamp(floor(at + slack), vec3f(0.0), vec3f(255.0))) * 0x01010101u;
+    let is_outside = any(at.xy < vec2f(-slack)) || any(at > vec3f(255.0 + slack));
+    let first = not_less(high.x, n2.x) & not_less(n2.z, low.x) & not_less(high.y, n3.x) & not_less(n3.z, low.y) & not_less(n4.z, low.z);
+    let second = not_less(high.x, n2.y) & not_less(n2.w, low.x) & not_less(high.y, n3.y) & not_less(n3.w, low.y) & not_less(n4.w, low.z);
+    let met = select(bits_of_children(n1.z, first) | bits_of_children(n1.w, second), 0u, is_outside);
+    return vec4u(n1.x, (met & 0xff000000u) | (n0.w >> 24u), n1.y, met & 0x00ffffffu);
+}
+
+// Whether the edge functions of a triangle have both signs, and else their shares.
+struct Weights {
+    is_outside: bool,
+    shares: vec3f,
+}
+
+// Where a ray along the third axis passes a triangle whose corners, relative to it, are a, b and c (after Woop, Benthin & Wald 2013):
+// neighbours share their corners' numbers, so that no ray slips between them. Both sides count.
+fn weights_of(a: vec2f, b: vec2f, c: vec2f) -> Weights {
+    let u = c.x * b.y - c.y * b.x;
+    let v = a.x * c.y - a.y * c.x;
+    let w = b.x * a.y - b.y * a.x;
+    let sum = u + v + w;
+    let is_outside = (min(u, min(v, w)) < 0.0 && max(u, max(v, w)) > 0.0) || sum == 0.0;
+    return Weights(is_outside, vec3f(u, v, w) / sum);
+}
+
+// Whether the ray meets the triangle before t_max.
+fn meets_triangle(triangle: u32, r: Ray, t_max: f32) -> bool {
     let w0 = ray_triangles[3u * triangle];
     let w1 = ray_triangles[3u * triangle + 1u];
     let w2 = ray_triangles[3u * triangle + 2u];
     let p0 = bitcast<vec3f>(w0.xyz) - r.origin;
     let p1 = bitcast<vec3f>(w1.xyz) - r.origin;
     let p2 = bitcast<vec3f>(w2.xyz) - r.origin;
-    let a = vec2f(dot(r.across_x, p0), dot(r.across_y, p0));
-    let b = vec2f(dot(r.across_x, p1), dot(r.across_y, p1));
-    let c = vec2f(dot(r.across_x, p2), dot(r.across_y, p2));
-    let u = c.x * b.y - c.y * b.x;
-    let v = a.x * c.y - a.y * c.x;
-    let w = b.x * a.y - b.y * a.x;
-    let is_outside = min(u, min(v, w)) < 0.0 && max(u, max(v, w)) > 0.0;
-    let sum = u + v + w;
-    if is_outside || sum == 0.0 { return false; }
-    let weights = vec3f(u, v, w) / sum;
+    // In the plane across the ray.
+    let weights = weights_of(
+        vec2f(dot(r.across_x, p0), dot(r.across_y, p0)),
+        vec2f(dot(r.across_x, p1), dot(r.across_y, p1)),
+        vec2f(dot(r.across_x, p2), dot(r.across_y, p2)),
+    );
+    if weights.is_outside { return false; }
     let length2 = dot(r.direction, r.direction);
-    let t = dot(weights, vec3f(dot(r.direction, p0), dot(r.direction, p1), dot(r.direction, p2))) / length2;
+    let t = dot(weights.shares, vec3f(dot(r.direction, p0), dot(r.direction, p1), dot(r.direction, p2))) / length2;
     if !(t > 0.0 && t < t_max) { return false; }
-    let instance_idx = select(w0.w, mask_instance, w0.w == RAY_OF_MOVER);
-    return instance_idx == RAY_OPAQUE || mask_stops_ray(instance_idx, w1.w, weights, sqrt(length2));
+    return w0.w == RAY_OPAQUE || mask_stops_ray(w0.w, w1.w, weights.shares, sqrt(length2));
 }
 
-// Whether anything stops a ray between its origin and t_max (in lengths of `direction`). World space.
-fn sun_ray_is_blocked(origin: vec3f, direction: vec3f, t_max: f32) -> bool {
-    // Groups of siblings still to visit: (index of the first inner child, bits) as `meet_node` gives them; a group whose upper byte is 0
-    // holds triangles, or, in the top level, instances.
-    var stack: array<vec2u, RAY_STACK_SIZE>;
+// The same for a ray along z without end.
+fn meets_triangle_along_z(triangle: u32, origin: vec3f) -> bool {
+    let w0 = ray_triangles[3u * triangle];
+    let w1 = ray_triangles[3u * triangle + 1u];
+    let w2 = ray_triangles[3u * triangle + 2u];
+    let p0 = bitcast<vec3f>(w0.xyz) - origin;
+    let p1 = bitcast<vec3f>(w1.xyz) - origin;
+    let p2 = bitcast<vec3f>(w2.xyz) - origin;
+    let weights = weights_of(p0.xy, p1.xy, p2.xy);
+    if weights.is_outside || !(dot(weights.shares, vec3f(p0.z, p1.z, p2.z)) > 0.0) { return false; }
+    return w0.w == RAY_OPAQUE || mask_stops_ray(w0.w, w1.w, weights.shares, 1.0);
+}
+
+// The node to visit next of a group, which is taken out of it.
+fn take_node(group: ptr<function, vec2u>, octant: u32) -> u32 {
+    let bit = firstLeadingBit((*group).y);
+    let slot = (bit - 24u) ^ (octant & 0xffu);
+    let node = (*group).x + countOneBits((*group).y & ~(0xffffffffu << slot) & 0xffu);
+    (*group).y &= ~(1u << bit);
+    return node;
+}
+
+// Whether what stands still stops a ray. `r` is in sun space.
+fn still_stops_ray(r: Ray, t_max: f32) -> bool {
+    if frame.ray_static_root == RAY_NONE { return false; }
     var n_stacked = 0u;
-    var r = ray_in(origin, direction);
-    // What stands still comes first: it stops most rays. The top level waits below it.
-    if frame.n_ray_instances != 0u {
-        stack[0] = vec2u(0u, 0x80000000u);
-        n_stacked = 1u;
+    var inner = vec2u(frame.ray_static_root, 0x80000000u);
+    let octant = select(r.octant, 0x07070707u, RAYS_ARE_PARALLEL);
+    loop {
+        let node = take_node(&inner, octant);
+        if inner.y > 0x00ffffffu {
+            ray_stack[n_stacked] = inner;
+            n_stacked += 1u;
+        }
+        var met: vec4u;
+        if RAYS_ARE_PARALLEL { met = meet_node_along_z(node, r.origin); } else { met = meet_node(node, r, t_max); }
+        inner = met.xy;
+        var leaves = met.w;
+        while leaves != 0u {
+            let triangle = met.z + firstTrailingBit(leaves);
+            leaves &= leaves - 1u;
+            var is_met: bool;
+            if RAYS_ARE_PARALLEL { is_met = meets_triangle_along_z(triangle, r.origin); } else { is_met = meets_triangle(triangle, r, t_max); }
+            if is_met { return true; }
+        }
+        if inner.y <= 0x00ffffffu {
+            if n_stacked == 0u { break; }
+            n_stacked -= 1u;
+            inner = ray_stack[n_stacked];
+        }
     }
-    var inner = vec2u(frame.ray_static_root, select(0x80000000u, 0u, frame.ray_static_root == RAY_NONE));
+    return false;
+}
+
+// Whether something that moves stops a ray, which is given in world space and as `top` in sun space.
+fn mover_stops_ray(origin: vec3f, direction: vec3f, top: Ray, t_max: f32) -> bool {
+    if frame.n_ray_instances == 0u { return false; }
+    var n_stacked = 0u;
+    var r = top;
+    var inner = vec2u(0u, 0x80000000u);
     // The stack's height at which the ray leaves the bottom level that it is in.
-    var bottom_floor = n_stacked;
-    var is_top = false;
-    var mask_instance = RAY_OPAQUE;
+    var bottom_floor = 0u;
+    var is_top = true;
     loop {
         var leaves = vec2u(0u);
         if inner.y > 0x00ffffffu {
-            let bit = firstLeadingBit(inner.y);
-            let slot = (bit - 24u) ^ (r.octant & 0xffu);
-            let node = inner.x + countOneBits(inner.y & ~(0xffffffffu << slot) & 0xffu);
-            inner.y &= ~(1u << bit);
+            let node = take_node(&inner, r.octant);
             if inner.y > 0x00ffffffu {
-                stack[n_stacked] = inner;
+                ray_stack[n_stacked] = inner;
                 n_stacked += 1u;
             }
-            let met = meet_node(node, r, t_max);
+            var met: vec4u;
+            if RAYS_ARE_PARALLEL && is_top { met = meet_node_along_z(node, top.origin); } else { met = meet_node(node, r, t_max); }
             inner = met.xy;
             leaves = met.zw;
         } else {
@@ -155,33 +254,42 @@ fn sun_ray_is_blocked(origin: vec3f, direction: vec3f, t_max: f32) -> bool {
             if is_top {
                 // Into the instance; what is left of this level waits.
                 if inner.y > 0x00ffffffu {
-                    stack[n_stacked] = inner;
+                    ray_stack[n_stacked] = inner;
                     n_stacked += 1u;
                 }
                 if leaves.y != 0u {
-                    stack[n_stacked] = leaves;
+                    ray_stack[n_stacked] = leaves;
                     n_stacked += 1u;
                 }
                 let instance = ray_instances[leaves.x + place];
                 bottom_floor = n_stacked;
                 is_top = false;
-                mask_instance = instance.mask_instance;
                 let local = Transform(instance.row0, instance.row1, instance.row2);
                 r = ray_in(transform_point(local, origin), transform_vector(local, direction));
                 inner = vec2u(instance.root, 0x80000000u);
                 break;
             }
-            if meets_triangle(leaves.x + place, r, t_max, mask_instance) { return true; }
+            if meets_triangle(leaves.x + place, r, t_max) { return true; }
         }
         if inner.y <= 0x00ffffffu {
             if n_stacked == 0u { break; }
             if !is_top && n_stacked == bottom_floor {
                 is_top = true;
-                r = ray_in(origin, direction);
+                r = top;
             }
             n_stacked -= 1u;
-            inner = stack[n_stacked];
+            inner = ray_stack[n_stacked];
         }
     }
     return false;
+}
+
+// Whether anything stops a ray between its origin and t_max (in lengths of `direction`). World space.
+fn sun_ray_is_blocked(origin: vec3f, direction: vec3f, t_max: f32) -> bool {
+    let sun_from_world = Transform(vec4f(frame.sun_x, 0.0), vec4f(frame.sun_y, 0.0), vec4f(frame.sun_direction, 0.0));
+    var along = vec3f(0.0, 0.0, 1.0);
+    if !RAYS_ARE_PARALLEL { along = transform_vector(sun_from_world, direction); }
+    let r = ray_in(transform_vector(sun_from_world, origin), along);
+    // What stands still comes first: it stops most rays.
+    return still_stops_ray(r, t_max) || mover_stops_ray(origin, direction, r, t_max);
 }

@@ -1,21 +1,28 @@
-//! Everything that casts a shadow, and which of it can move.
+//! Everything that casts a shadow, and what moves it.
 
 use glam::Affine3A;
 
+use crate::render::layout::RAY_OPAQUE;
 use crate::render::meshes::PackedMeshes;
 
 /// An instance that stops rays: opaque or alpha-masked.
 #[derive(Clone, Copy, Debug)]
 pub struct Caster {
-    /// Place among the GPU scene's instances.
-    pub instance_idx: u32,
     /// Its transform's slot in the hierarchy.
     pub slot: u32,
     pub mesh_idx: u32,
+    /// The material, if it is alpha-masked; else [`RAY_OPAQUE`].
+    pub mask_material: u32,
     pub world_from_local: Affine3A,
-    pub is_masked: bool,
-    /// Whether something can ever move its slot.
-    pub is_moving: bool,
+    /// The slot whose motion moves it: its own, or the nearest one above that has a motion. `None` for what stands still.
+    pub moved_by: Option<u32>,
+}
+
+impl Caster {
+    /// Whether its material may have holes.
+    pub fn is_masked(&self) -> bool {
+        self.mask_material != RAY_OPAQUE
+    }
 }
 
 /// See the module.
@@ -27,12 +34,17 @@ pub struct Casters {
 }
 
 impl Casters {
+    /// Those that nothing moves.
+    pub fn still(&self) -> impl Iterator<Item = &Caster> {
+        self.list.iter().filter(|caster| caster.moved_by.is_none())
+    }
+
     pub fn n_moving(&self) -> usize {
-        self.list.iter().filter(|caster| caster.is_moving).count()
+        self.list.len() - self.still().count()
     }
 
     pub fn has_masked(&self) -> bool {
-        self.list.iter().any(|caster| caster.is_masked)
+        self.list.iter().any(Caster::is_masked)
     }
 
     /// The corners of each triangle of a mesh's finest level, and the triangle's place in the index buffer.

@@ -5,8 +5,8 @@ var<private> ray_width: f32;
 fn set_ray_width(width: f32) { ray_width = width; }
 
 // `weights` are barycentric; `local_scale` is local metres per metre.
-fn mask_stops_ray(instance_idx: u32, triangle: u32, weights: vec3f, local_scale: f32) -> bool {
-    let material = materials[instances[instance_idx].material_idx];
+fn mask_stops_ray(material_idx: u32, triangle: u32, weights: vec3f, local_scale: f32) -> bool {
+    let material = materials[material_idx];
     let vertex = vec3u(indices[3u * triangle], indices[3u * triangle + 1u], indices[3u * triangle + 2u]);
     let a0 = attributes[vertex.x];
     let a1 = attributes[vertex.y];

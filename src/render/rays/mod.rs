@@ -4,24 +4,32 @@
 //! frames in which something moved. The shaders know one function, `sun_ray_is_blocked`; which backend's file defines it is chosen
 //! where the shaders are put together.
 
+mod blue_noise;
+mod bodies;
 mod bottom;
 mod bvh;
 mod casters;
+mod chunks;
 mod query;
+mod sun_space;
 mod top;
+mod top_tree;
 
 #[cfg(test)]
 mod tests;
 
 use std::time::Instant;
 
+use self::blue_noise::sun_disc_pattern;
+use self::bodies::RigidBodies;
 use self::bvh::BvhStructures;
 use self::query::QueryStructures;
+use self::sun_space::SunSpace;
 use super::bindings::{Kind, layout};
 use super::layout::Frame;
 use super::shaders::RayVariant;
 use crate::gpu::{Gpu, GpuError, UploadRing};
-use crate::scene::Hierarchy;
+use crate::scene::{Hierarchy, Sun};
 
 pub use casters::{Caster, Casters};
 
@@ -77,13 +85,17 @@ impl RayBackend {
 pub struct RayStats {
     /// Triangles that stand still.
     pub n_static_triangles: u64,
-    /// Triangles of the meshes that move, each mesh once.
+    /// Triangles of what moves, each shape once.
     pub n_moving_triangles: u64,
-    /// Instances in the top level.
+    /// Rigid bodies that move: instances in the top level.
     pub n_instances: u32,
-    /// GPU memory of our buffers; what a driver's own structures take is not told.
+    /// Mesh instances that they are made of.
+    pub n_moving_meshes: u32,
+    /// GPU memory of our buffers: nodes, triangles, instances.
     pub bytes: u64,
-    /// Nanoseconds of building at load.
+    /// GPU memory of the driver's own structures, as wgpu's allocator counts it; 0 for backend `bvh`, which has none.
+    pub driver_bytes: u64,
+    /// Nanoseconds of building at load, until the GPU was done with it.
     pub build_ns: u64,
 }
 
@@ -98,6 +110,9 @@ pub struct Rays {
     pub layout: wgpu::BindGroupLayout,
     pub group: wgpu::BindGroup,
     structures: Structures,
+    sun_space: SunSpace,
+    /// The tangent of half the sun's angular diameter.
+    sun_radius: f32,
     /// Of the frame prepared last.
     top_ns: u64,
 }
@@ -111,56 +126,95 @@ impl Rays {
     /// Builds everything that does not change.
     ///
     /// # Errors
-    /// One line that says why there can be no rays for this scene on this adapter.
+    /// One line that says why there can be no rays for this scene on this adapter: what it lacks, a limit, too little memory.
     pub fn new(
         gpu: &Gpu,
         casters: &Casters,
         hierarchy: &Hierarchy,
+        sun: &Sun,
+        mode: RayMode,
+        backend: RayBackend,
+    ) -> Result<Self, String> {
+        if backend == RayBackend::Query && !gpu.has_ray_queries() {
+            return Err(format!("adapter \"{}\" has no ray queries; use --ray-backend bvh", gpu.info.name));
+        }
+        let build = || Self::build(gpu, casters, hierarchy, sun, mode, backend);
+        gpu.catch_errors(build).map_err(|error| format!("the rays' structures could not be built: {error}"))?
+    }
+
+    fn build(
+        gpu: &Gpu,
+        casters: &Casters,
+        hierarchy: &Hierarchy,
+        sun: &Sun,
         mode: RayMode,
         backend: RayBackend,
     ) -> Result<Self, String> {
         const LABEL: &str = "praxis::render::rays";
-        if backend == RayBackend::Query && !gpu.has_ray_queries() {
-            return Err(format!("adapter \"{}\" has no ray queries; use --ray-backend bvh", gpu.info.name));
-        }
         let started = Instant::now();
+        let sun_space = SunSpace::new(sun.direction());
+        let bodies = RigidBodies::of(casters, hierarchy);
         let structures = match backend {
-            RayBackend::Bvh => Structures::Bvh(BvhStructures::new(gpu, casters, hierarchy)?),
-            RayBackend::Query => Structures::Query(QueryStructures::new(gpu, casters, hierarchy)?),
+            RayBackend::Bvh => Structures::Bvh(BvhStructures::new(gpu, casters, &bodies, hierarchy, &sun_space)?),
+            RayBackend::Query => Structures::Query(QueryStructures::new(gpu, casters, &bodies, hierarchy)?),
         };
+        gpu.queue.submit([]);
+        gpu.device.poll(wgpu::PollType::wait_indefinitely()).map_err(|error| error.to_string())?;
         let build_ns = started.elapsed().as_nanos() as u64;
-        let (kinds, resources, [n_static, n_moving], bytes) = match &structures {
+
+        let sun_radius = (0.5 * sun.angular_diameter_deg).to_radians().tan();
+        let pattern = if sun_radius > 0.0 { sun_disc_pattern() } else { Vec::new() };
+        let pattern = gpu.upload("sun_disc_pattern", bytemuck::cast_slice(&pattern), wgpu::BufferUsages::STORAGE);
+        let (kind, resources, [n_static, n_moving], bytes) = match &structures {
             Structures::Bvh(bvh) => (
-                [Kind::Read; 3],
-                [&bvh.nodes, &bvh.triangles, &bvh.instances].map(wgpu::Buffer::as_entire_binding),
+                Kind::Read,
+                [&bvh.nodes, &bvh.triangles, &bvh.instances, &pattern].map(wgpu::Buffer::as_entire_binding),
                 [bvh.n_static_triangles, bvh.n_moving_triangles],
                 bvh.nodes.size() + bvh.triangles.size() + bvh.instances.size(),
             ),
-            Structures::Query(query) => (
-                [Kind::Tlas, Kind::Read, Kind::Read],
-                [query.top.as_binding(), query.triangles.as_entire_binding(), query.instances.as_entire_binding()],
-                [query.n_static_triangles, query.n_moving_triangles],
-                query.triangles.size() + query.instances.size(),
-            ),
+            Structures::Query(query) => {
+                let [triangles, instances, pattern] =
+                    [&query.triangles, &query.instances, &pattern].map(wgpu::Buffer::as_entire_binding);
+                (
+                    Kind::Tlas,
+                    [query.top.as_binding(), triangles, instances, pattern],
+                    [query.n_static_triangles, query.n_moving_triangles],
+                    query.triangles.size() + query.instances.size(),
+                )
+            }
         };
-        let layout = layout(gpu, LABEL, wgpu::ShaderStages::COMPUTE | wgpu::ShaderStages::FRAGMENT, &kinds);
+        let stages = wgpu::ShaderStages::COMPUTE | wgpu::ShaderStages::FRAGMENT;
+        let layout = layout(gpu, LABEL, stages, &[kind, Kind::Read, Kind::Read, Kind::Read]);
         let group = gpu.factory.bind_group(LABEL, &layout, &resources);
+        let stats = RayStats {
+            n_static_triangles: n_static as u64,
+            n_moving_triangles: n_moving as u64,
+            n_instances: bodies.bodies.len() as u32,
+            n_moving_meshes: casters.n_moving() as u32,
+            bytes,
+            driver_bytes: gpu.allocated_bytes(query::LABEL),
+            build_ns,
+        };
         Ok(Self {
             mode,
             backend,
             has_masked: casters.has_masked(),
-            stats: RayStats {
-                n_static_triangles: n_static as u64,
-                n_moving_triangles: n_moving as u64,
-                n_instances: casters.n_moving() as u32,
-                bytes,
-                build_ns,
-            },
+            stats,
             layout,
             group,
             structures,
+            sun_space,
+            sun_radius,
             top_ns: 0,
         })
+    }
+
+    /// Pipeline constants of the shaders that trace towards the sun.
+    pub fn constants(&self) -> &'static [(&'static str, f64)] {
+        match self.backend {
+            RayBackend::Bvh if self.sun_radius == 0.0 => &[("RAYS_ARE_PARALLEL", 1.0)],
+            RayBackend::Bvh | RayBackend::Query => &[],
+        }
     }
 
     /// What the shaders that trace are put together for.
@@ -178,6 +232,9 @@ impl Rays {
 
     /// Makes the top level anew if something in it moved in the scene's last update, and tells the frame where the trees are.
     pub fn prepare(&mut self, hierarchy: &Hierarchy, frame: &mut Frame) {
+        frame.sun_x = self.sun_space.x.into();
+        frame.sun_y = self.sun_space.y.into();
+        frame.sun_radius = self.sun_radius;
         let started = Instant::now();
         match &mut self.structures {
             Structures::Bvh(bvh) => bvh.prepare(hierarchy, frame),

@@ -1,17 +1,22 @@
 //! Backend `query`: acceleration structures of the adapter's own, in wgpu's words.
 //!
-//! Two bottom levels hold what stands still, one opaque and one with holes; each mesh that moves has its own. All read their corners from
-//! the one buffer of triangles that the shader also asks about holes.
+//! Bottom levels hold what stands still, in chunks of bounded size, and each shape that moves. All read their corners from the one buffer
+//! of triangles that the shader also asks about holes.
 
-use std::ops::Range;
+use glam::Affine3A;
 
-use super::bottom::{local_triangles, world_triangles};
+use super::bodies::RigidBodies;
+use super::bottom::shape_triangles;
 use super::casters::Casters;
+use super::chunks::{Chunk, cut_into_chunks};
 use crate::gpu::Gpu;
-use crate::render::layout::{RAY_OF_MOVER, RAY_OPAQUE, RayTriangle, Transform};
+use crate::render::layout::{RAY_OPAQUE, RayTriangle, Transform};
 use crate::scene::Hierarchy;
 
-const LABEL: &str = "praxis::render::rays::query";
+/// Of the structures; the driver's memory is counted by it.
+pub const LABEL: &str = "praxis::render::rays::query";
+/// Triangles of what stands still that share a bottom level, at most.
+const MOST_IN_CHUNK: usize = 16_384;
 
 /// See the module.
 pub struct QueryStructures {
@@ -27,78 +32,53 @@ pub struct QueryStructures {
     is_new: bool,
 }
 
-/// A bottom level: a range of the triangles.
-struct Part {
-    triangles: Range<usize>,
-    is_opaque: bool,
-}
-
 impl QueryStructures {
     /// Uploads the triangles and builds the bottom levels.
     ///
     /// # Errors
     /// One line on what exceeds the adapter's limits.
-    pub fn new(gpu: &Gpu, casters: &Casters, hierarchy: &Hierarchy) -> Result<Self, String> {
-        let mut triangles: Vec<RayTriangle> = Vec::new();
-        let mut parts = Vec::new();
-        let mut part = |more: &mut dyn Iterator<Item = RayTriangle>, is_opaque| {
+    pub fn new(gpu: &Gpu, casters: &Casters, bodies: &RigidBodies, hierarchy: &Hierarchy) -> Result<Self, String> {
+        let (mut triangles, mut parts) = cut_into_chunks(casters, MOST_IN_CHUNK.min(most_triangles(gpu)));
+        let (n_static_triangles, n_chunks) = (triangles.len(), parts.len());
+        for shape in &bodies.shapes {
             let first = triangles.len();
-            triangles.extend(more);
-            parts.push(Part { triangles: first..triangles.len(), is_opaque });
-            parts.len() - 1
-        };
-        for is_masked in [false, true] {
-            let still = casters.list.iter().filter(|caster| !caster.is_moving && caster.is_masked == is_masked);
-            part(&mut still.flat_map(|caster| world_triangles(casters, caster)), !is_masked);
+            triangles.extend(shape_triangles(casters, shape));
+            let is_opaque = shape.iter().all(|part| part.mask_material == RAY_OPAQUE);
+            parts.push(Chunk { triangles: first..triangles.len(), is_opaque });
         }
-        let mut part_of_mesh = vec![usize::MAX; casters.meshes.meshes.len()];
-        for caster in casters.list.iter().filter(|caster| caster.is_moving) {
-            let part_idx = &mut part_of_mesh[caster.mesh_idx as usize];
-            if *part_idx == usize::MAX {
-                let same = |other: &&super::Caster| other.is_moving && other.mesh_idx == caster.mesh_idx;
-                let is_opaque = casters.list.iter().filter(same).all(|other| !other.is_masked);
-                *part_idx = part(&mut local_triangles(casters, caster.mesh_idx), is_opaque);
-            }
-        }
-        let n_static_triangles = parts[1].triangles.end;
-        check_limits(gpu, &parts, casters.n_moving() + 2)?;
+        let n_instances = n_chunks + bodies.bodies.len();
+        check_limits(gpu, &parts, n_instances)?;
 
         use wgpu::BufferUsages as Use;
         let triangle_bytes: &[u8] = bytemuck::cast_slice(&triangles);
         gpu.check_storage_size("the triangles of its rays", triangle_bytes.len() as u64)
             .map_err(|error| error.to_string())?;
-        let usage = Use::STORAGE | Use::BLAS_INPUT;
-        let triangle_buffer = gpu.factory.buffer_init("ray_triangles", triangle_bytes, usage);
+        let triangle_buffer = gpu.upload("ray_triangles", triangle_bytes, Use::STORAGE | Use::BLAS_INPUT);
         let bottom = build_bottom_levels(gpu, &parts, &triangle_buffer);
 
         let mut top = gpu.factory.tlas(&wgpu::CreateTlasDescriptor {
             label: Some(LABEL),
-            max_instances: (casters.n_moving() + 2) as u32,
+            max_instances: n_instances.max(1) as u32,
             flags: wgpu::AccelerationStructureFlags::PREFER_FAST_TRACE,
             update_mode: wgpu::AccelerationStructureUpdateMode::Build,
         });
-        let mut records: Vec<[u32; 2]> = Vec::new();
+        let mut first_triangles: Vec<u32> = Vec::new();
         let mut is_mover = vec![false; hierarchy.len()];
         let mut movers = Vec::new();
-        let mut add = |part_idx: usize, transform: Transform, mask_instance| {
-            let blas = bottom[part_idx].as_ref()?;
-            let place = records.len();
-            top[place] = Some(wgpu::TlasInstance::new(blas, rows(&transform), place as u32, 0xff));
-            records.push([parts[part_idx].triangles.start as u32, mask_instance]);
-            Some(place)
-        };
-        for part_idx in [0, 1] {
-            add(part_idx, (&glam::Affine3A::IDENTITY).into(), RAY_OF_MOVER);
-        }
-        for caster in casters.list.iter().filter(|caster| caster.is_moving) {
-            let mask_instance = if caster.is_masked { caster.instance_idx } else { RAY_OPAQUE };
-            let part_idx = part_of_mesh[caster.mesh_idx as usize];
-            if let Some(place) = add(part_idx, (&caster.world_from_local).into(), mask_instance) {
-                movers.push((caster.slot, place));
-                is_mover[caster.slot as usize] = true;
+        let still = (0..n_chunks).map(|chunk_idx| (chunk_idx, None));
+        let moving = bodies.bodies.iter().map(|body| (n_chunks + body.shape_idx as usize, Some(body.slot)));
+        for (part_idx, slot) in still.chain(moving) {
+            let Some(blas) = &bottom[part_idx] else { continue };
+            let place = first_triangles.len();
+            let world_from_local = slot.map_or(Affine3A::IDENTITY, |slot| *hierarchy.world(slot));
+            top[place] = Some(wgpu::TlasInstance::new(blas, rows(&(&world_from_local).into()), place as u32, 0xff));
+            first_triangles.push(parts[part_idx].triangles.start as u32);
+            if let Some(slot) = slot {
+                movers.push((slot, place));
+                is_mover[slot as usize] = true;
             }
         }
-        let instances = gpu.factory.buffer_init("ray_instances", bytemuck::cast_slice(&records), Use::STORAGE);
+        let instances = gpu.upload("ray_instances", bytemuck::cast_slice(&first_triangles), Use::STORAGE);
         Ok(Self {
             top,
             triangles: triangle_buffer,
@@ -134,27 +114,33 @@ impl QueryStructures {
     }
 }
 
-fn check_limits(gpu: &Gpu, parts: &[Part], n_instances: usize) -> Result<(), String> {
+/// In a bottom level. Of triangles without an index buffer wgpu holds the number of corners against the limit.
+fn most_triangles(gpu: &Gpu) -> usize {
+    gpu.device.limits().max_blas_primitive_count as usize / 3
+}
+
+fn check_limits(gpu: &Gpu, parts: &[Chunk], n_instances: usize) -> Result<(), String> {
     let limits = gpu.device.limits();
     let largest = parts.iter().map(|part| part.triangles.len()).max().unwrap_or(0);
     let name = &gpu.info.name;
-    if largest > limits.max_blas_primitive_count as usize {
-        let most = limits.max_blas_primitive_count;
+    let most = most_triangles(gpu);
+    if largest > most {
         return Err(format!(
             "{largest} triangles in one structure, of which adapter \"{name}\" allows {most}; --ray-backend bvh has no such limit"
         ));
     }
-    if n_instances > limits.max_tlas_instance_count.min(1 << 24) as usize {
-        let most = limits.max_tlas_instance_count;
+    // An instance's own number has 24 bits.
+    let most = limits.max_tlas_instance_count.min(1 << 24);
+    if n_instances > most as usize {
         return Err(format!(
-            "{n_instances} moving instances, of which adapter \"{name}\" allows {most}; --ray-backend bvh has no such limit"
+            "{n_instances} instances in the top level, of which adapter \"{name}\" allows {most}; --ray-backend bvh has no such limit"
         ));
     }
     Ok(())
 }
 
 /// One for each part that has triangles.
-fn build_bottom_levels(gpu: &Gpu, parts: &[Part], triangles: &wgpu::Buffer) -> Vec<Option<wgpu::Blas>> {
+fn build_bottom_levels(gpu: &Gpu, parts: &[Chunk], triangles: &wgpu::Buffer) -> Vec<Option<wgpu::Blas>> {
     let sizes: Vec<_> = parts
         .iter()
         .map(|part| wgpu::BlasTriangleGeometrySizeDescriptor {

@@ -1,10 +1,9 @@
-// Backend `query`, group 3: the adapter's own ray queries. The same trees' triangles, the same masks, the same answer as `bvh.wgsl`.
+// Backend `query`, group 3: the adapter's own ray queries. The same triangles, the same masks, the same answer as `bvh.wgsl`.
 
 @group(3) @binding(0) var ray_top: acceleration_structure;
 @group(3) @binding(1) var<storage, read> ray_triangles: array<vec4u>;
-// By the instance's custom number: its first triangle, and its place among the instances if its material has holes, RAY_OPAQUE, or
-// RAY_OF_MOVER where each triangle says so itself.
-@group(3) @binding(2) var<storage, read> ray_instances: array<vec2u>;
+// By the instance's custom number: its first triangle.
+@group(3) @binding(2) var<storage, read> ray_instances: array<u32>;
 
 // Ends at the first hit.
 const FIRST_HIT: u32 = 4u;
@@ -16,12 +15,11 @@ fn sun_ray_is_blocked(origin: vec3f, direction: vec3f, t_max: f32) -> bool {
         // Only triangles that may have holes come here.
         let hit = rayQueryGetCandidateIntersection(&query);
         if hit.kind != RAY_QUERY_INTERSECTION_TRIANGLE { continue; }
-        let instance = ray_instances[hit.instance_custom_data];
-        let triangle = instance.x + hit.primitive_index;
-        let mask_instance = select(instance.y, ray_triangles[3u * triangle].w, instance.y == RAY_OF_MOVER);
+        let triangle = ray_instances[hit.instance_custom_data] + hit.primitive_index;
+        let mask_material = ray_triangles[3u * triangle].w;
         let weights = vec3f(1.0 - hit.barycentrics.x - hit.barycentrics.y, hit.barycentrics);
         let local_scale = length(hit.world_to_object * vec4f(direction, 0.0));
-        if mask_instance == RAY_OPAQUE || mask_stops_ray(mask_instance, ray_triangles[3u * triangle + 1u].w, weights, local_scale) {
+        if mask_material == RAY_OPAQUE || mask_stops_ray(mask_material, ray_triangles[3u * triangle + 1u].w, weights, local_scale) {
             rayQueryConfirmIntersection(&query);
         }
     }

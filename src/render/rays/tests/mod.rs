@@ -1,0 +1,96 @@
+//! Rays against a brute-force tracer, and what shadows must look like.
+
+mod agreement;
+mod brute_force;
+mod limits;
+mod scene_folder;
+mod shadows;
+mod soft;
+mod top_level;
+mod tracer;
+
+use std::path::Path;
+
+use glam::Vec3;
+
+use super::*;
+use crate::gpu::{GpuOptions, Readback};
+use crate::render::{RenderOptions, Renderer, Tonemap};
+use crate::scene::{LoadOptions, Scene};
+
+use brute_force::{BruteForce, compare, random_rays};
+use scene_folder::SceneFolder;
+use tracer::{TestRay, Tracer};
+
+const LIT: u8 = 255;
+const DARK: u8 = 0;
+
+fn gpu() -> Gpu {
+    let options = GpuOptions { is_validating: true, ..Default::default() };
+    Gpu::open(&options).expect("the tests need a Vulkan device; script/test installs a software one")
+}
+
+fn load(path: &Path) -> Scene {
+    let scenes = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes");
+    let options = LoadOptions { clock_ns: || 0, aspect: 1.0 };
+    Scene::load(&path.to_string_lossy(), &scenes, &options).expect("a scene that loads")
+}
+
+/// A deterministic number from 0 to 1.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 40) as f32 / (1u64 << 24) as f32
+    }
+
+    fn within(&mut self, low: Vec3, high: Vec3) -> Vec3 {
+        low + (high - low) * Vec3::new(self.next(), self.next(), self.next())
+    }
+
+    fn direction(&mut self) -> Vec3 {
+        loop {
+            let v = self.within(Vec3::NEG_ONE, Vec3::ONE);
+            if (0.01..=1.0).contains(&v.length_squared()) {
+                return v.normalize();
+            }
+        }
+    }
+}
+
+/// A picture's bytes of the sun: one for each of the four samples of each pixel.
+fn sun_bytes(scene: &mut Scene, size_px: [u32; 2], n_samples: u32, rays: RayMode) -> Vec<[u8; 4]> {
+    sun_bytes_of_frame(scene, size_px, n_samples, rays, 0, None)
+}
+
+fn sun_bytes_of_frame(
+    scene: &mut Scene,
+    size_px: [u32; 2],
+    n_samples: u32,
+    rays: RayMode,
+    frame_idx: u32,
+    ray_backend: Option<RayBackend>,
+) -> Vec<[u8; 4]> {
+    let gpu = gpu();
+    let options = RenderOptions {
+        size_px,
+        n_samples,
+        tonemap: Tonemap::Agx,
+        exposure_ev100: None,
+        rays,
+        ray_backend,
+        n_frames_in_flight: 1,
+    };
+    let mut renderer = Renderer::new(&gpu, scene, &options).expect("a small scene");
+    renderer.prepare_frame(scene, frame_idx);
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    renderer.encode(&mut encoder).expect("the upload ring has room");
+    let readback = Readback::new(&gpu, size_px[0], size_px[1]);
+    readback.record(&mut encoder, renderer.targets.sun.as_ref().expect("rays").samples.texture());
+    gpu.queue.submit([encoder.finish()]);
+    renderer.submitted();
+    let bytes = readback.read(&gpu).expect("a picture");
+    gpu.check_errors().expect("no validation error");
+    bytes.chunks_exact(4).map(|word| [word[0], word[1], word[2], word[3]]).collect()
+}
