@@ -175,7 +175,7 @@ mod tests {
                     blocked_ns: None,
                     finished: Some(frame),
                 };
-                log.waited((frame > 0).then_some(frame as usize - 1), &wait);
+                log.waited((frame as usize).checked_sub(1), &wait);
                 // Ticks of 2 ns from an epoch of its own.
                 log.gpu_worked(frame, ((begin_ns + 4_444) / 2, (end_ns + 4_444) / 2), 2.0);
             }
