@@ -94,7 +94,7 @@ pub struct FrameLog {
 
 /// An empty vector whose memory was written to: no later frame pays for a page that the system gives out at the first
 /// write, and a run's memory is all there from its begin.
-fn written_once<T: Clone>(capacity: usize, value: T) -> Vec<T> {
+pub(super) fn written_once<T: Clone>(capacity: usize, value: T) -> Vec<T> {
     let mut written = vec![value; capacity];
     written.clear();
     written

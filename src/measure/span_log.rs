@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::frame_log::written_once;
+
 /// Which clock a span's times were read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SpanClock {
@@ -72,7 +74,7 @@ impl SpanLog {
             return id;
         }
         let id = SpanId(u32::try_from(self.lines.len()).expect("fewer than 4 billion kinds of span"));
-        let mut cells = Vec::with_capacity(self.capacity.max(self.n_frames));
+        let mut cells = written_once(self.capacity.max(self.n_frames), ABSENT);
         cells.resize(self.n_frames, ABSENT);
         self.lines.push(SpanLine { name: name.to_owned(), clock, cells });
         self.ids.insert(name.to_owned(), id);
