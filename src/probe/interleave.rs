@@ -233,12 +233,15 @@ mod tests {
     use super::*;
     use crate::gpu::GpuError;
 
+    /// Which variant fails, after how many operations, and how.
+    type Failure = (usize, usize, fn() -> OpError);
+
     /// Variant `v` takes `costs[v]` and half of that as CPU time; a record of what was run.
     struct Fake<'a> {
         clock: &'a FakeClock,
         costs: Vec<u64>,
         ran: Vec<usize>,
-        fails: Option<(usize, usize, fn() -> OpError)>,
+        fails: Option<Failure>,
         open: Option<usize>,
     }
 

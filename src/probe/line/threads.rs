@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn probe_line_pages_begin_where_pages_begin() {
         let pages: Vec<Page> = (0..3).map(|_| Page::zeroed()).collect();
-        assert!(pages.iter().all(|page| (&raw const page.0) as usize % PAGE_BYTES == 0));
+        assert!(pages.iter().all(|page| ((&raw const page.0) as usize).is_multiple_of(PAGE_BYTES)));
         assert_eq!(size_of::<Page>(), PAGE_BYTES);
     }
 

@@ -226,7 +226,7 @@ mod tests {
                 let mut validator = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), capabilities);
                 validator.validate(&module).unwrap_or_else(|error| panic!("{}: {error:?}", qualifier.name()));
             }
-            assert_eq!(texts[0].contains("storageBarrier"), false);
+            assert!(!texts[0].contains("storageBarrier"));
             assert!(texts[1].contains("storageBarrier();"));
         }
         assert!(coherence_wgsl(Qualifier::Plain, false).contains(&format!("n_seen < {LOG_CAPACITY}u")));
