@@ -40,6 +40,8 @@ pub struct GpuOptions {
     pub is_noop: bool,
     /// Changes limits before the device is asked for them: for tests.
     pub limits: Option<fn(&mut wgpu::Limits)>,
+    /// Percent of the memory that the driver grants beyond which wgpu refuses to allocate: for tests.
+    pub memory_percent: Option<u8>,
 }
 
 /// An open device and what belongs to it.
@@ -75,6 +77,7 @@ pub fn instance(options: &GpuOptions) -> wgpu::Instance {
 
 pub(super) fn instance_descriptor(options: &GpuOptions) -> wgpu::InstanceDescriptor {
     let mut desc = wgpu::InstanceDescriptor::new_without_display_handle();
+    desc.memory_budget_thresholds.for_resource_creation = options.memory_percent;
     desc.flags = if options.is_validating { wgpu::InstanceFlags::debugging() } else { wgpu::InstanceFlags::empty() };
     if options.is_noop {
         desc.backends = wgpu::Backends::NOOP;

@@ -63,7 +63,7 @@ impl BottomLevels {
         sun_space: &SunSpace,
         n_top_nodes: usize,
     ) -> Result<Self, String> {
-        let sun_from_world = sun_space.from_world();
+        let sun_from_world = sun_space.sun_from_world();
         let still: Vec<&Caster> = casters.still().collect();
         let merged =
             still.par_iter().flat_map_iter(|caster| still_triangles(casters, caster, &sun_from_world)).collect();

@@ -118,7 +118,7 @@ pub struct Rays {
 }
 
 enum Structures {
-    Bvh(BvhStructures),
+    Bvh(Box<BvhStructures>),
     Query(QueryStructures),
 }
 
@@ -155,7 +155,9 @@ impl Rays {
         let sun_space = SunSpace::new(sun.direction());
         let bodies = RigidBodies::of(casters, hierarchy);
         let structures = match backend {
-            RayBackend::Bvh => Structures::Bvh(BvhStructures::new(gpu, casters, &bodies, hierarchy, &sun_space)?),
+            RayBackend::Bvh => {
+                Structures::Bvh(Box::new(BvhStructures::new(gpu, casters, &bodies, hierarchy, &sun_space)?))
+            }
             RayBackend::Query => Structures::Query(QueryStructures::new(gpu, casters, &bodies, hierarchy)?),
         };
         gpu.queue.submit([]);

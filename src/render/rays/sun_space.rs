@@ -22,7 +22,7 @@ impl SunSpace {
     }
 
     /// For what is placed there once: in 64 bits, so that its corners are rounded once.
-    pub fn from_world(&self) -> DAffine3 {
+    pub fn sun_from_world(&self) -> DAffine3 {
         DAffine3::from_mat3(DMat3::from_cols(self.x.as_dvec3(), self.y.as_dvec3(), self.z.as_dvec3()).transpose())
     }
 }
