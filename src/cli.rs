@@ -1,9 +1,19 @@
 //! The command line: arguments into plain options. What they mean is the commands' business.
 
+mod experiment;
+mod pacing;
+pub mod probe;
+mod window;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use praxis::frames::Injection;
 use praxis::pacing::FrameWait;
+
+pub use experiment::ExperimentArgs;
+pub use pacing::{PriorityArgs, ThreadPriorityArg, WaitTableArgs};
+pub use window::WindowArgs;
 
 /// A wgpu renderer whose numbers can be trusted.
 #[derive(Parser, Debug)]
@@ -28,24 +38,13 @@ pub enum Command {
     Report(ReportArgs),
     /// Show adapters, features, cores, cache line and clock source
     Info(InfoArgs),
-}
-
-/// What the viewer takes.
-#[derive(Args, Debug)]
-pub struct WindowArgs {
-    /// Scene name, or path of a .ron, .gltf or .glb file [default: town]
-    pub scene: Option<String>,
-    #[command(flatten)]
-    pub render: RenderArgs,
-    /// Close after this many frames
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    pub frames: Option<u32>,
-    /// Save what the window shows at the last frame to this PNG file (with --frames)
-    #[arg(long, value_name = "FILE", requires = "frames")]
-    pub screenshot: Option<PathBuf>,
-    /// Start with Frame stats shown (F3)
-    #[arg(long)]
-    pub stats: bool,
+    /// Measure what a submit, a wait, a batch, a resident kernel or a shared cache line costs here
+    Probe(probe::ProbeArgs),
+    #[command(hide = true)]
+    ProbeLineWorker(probe::LineWorkerArgs),
+    /// Compare the ways to wait on the same frames
+    #[command(hide = true)]
+    WaitTable(WaitTableArgs),
 }
 
 /// What every command that draws takes.
@@ -75,14 +74,11 @@ pub struct RenderArgs {
     /// Degrees that the sun is wide: 0 for hard shadows, 0.53 for the real sun's [default: the scene's, mostly 0]
     #[arg(long, value_name = "DEGREES", value_parser = parse_angular_diameter)]
     pub sun_angular_diameter: Option<f32>,
-    /// Variant of the sun pass, for trials
-    #[arg(long, value_name = "NAME", hide = true)]
-    pub sun_variant: Option<String>,
     /// Part of an adapter's name (see `praxis info`)
     #[arg(long, value_name = "NAME")]
     pub adapter: Option<String>,
     /// How to wait for the oldest frame [default: auto: bench spins on hardware, everything else blocks]
-    #[arg(long, value_name = "auto|block|spin", value_parser = parse_wait)]
+    #[arg(long, value_name = "auto|block|spin|hybrid[:MICROS]", value_parser = parse_wait)]
     pub wait: Option<WaitArg>,
     /// Frames in flight
     #[arg(long, value_name = "1|2|3", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=3))]
@@ -98,9 +94,12 @@ pub struct RenderArgs {
 #[derive(Args, Debug)]
 pub struct BenchArgs {
     /// Scene name, or path of a .ron, .gltf or .glb file
-    pub scene: String,
+    #[arg(required_unless_present = "resume")]
+    pub scene: Option<String>,
     #[command(flatten)]
     pub render: RenderArgs,
+    #[command(flatten)]
+    pub priority: PriorityArgs,
     /// Frames to measure [default: 1800, on a software adapter 60]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub frames: Option<u32>,
@@ -110,6 +109,9 @@ pub struct BenchArgs {
     /// Leave out the aliasing measure
     #[arg(long)]
     pub skip_aliasing: bool,
+    /// Don't draw the scene's goldens afterwards: then nothing says that the right picture was measured
+    #[arg(long)]
+    pub skip_goldens: bool,
     /// After the timed frames, draw some of them again and count their rays
     #[arg(long)]
     pub count_rays: bool,
@@ -122,6 +124,14 @@ pub struct BenchArgs {
     /// The run as JSON on stdout instead of the table
     #[arg(long)]
     pub json: bool,
+    /// Adds a known slowdown to a stage of the main thread, to try comparing on
+    #[arg(long, value_name = "SECONDS@LINE", hide = true)]
+    pub inject: Option<Injection>,
+    /// Whether submit blocks on the adapter, instead of finding out: so that all runs of a comparison wait alike
+    #[arg(long, value_name = "true|false", hide = true)]
+    pub submit_blocks: Option<bool>,
+    #[command(flatten)]
+    pub experiment: ExperimentArgs,
 }
 
 #[derive(Args, Debug)]
@@ -139,7 +149,7 @@ pub struct CaptureArgs {
     #[arg(long, conflicts_with_all = GOLDENS_SAY)]
     pub bless: bool,
     /// Draw one picture into this PNG file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = png_path())]
     pub out: Option<PathBuf>,
     /// Frame index to draw
     #[arg(long, default_value_t = 0)]
@@ -159,9 +169,12 @@ const GOLDENS_SAY: [&str; 6] = ["size", "msaa", "camera", "tonemap", "exposure",
 pub struct ReportArgs {
     /// A run folder or its run.json [default: the newest folder in runs/]
     pub run: Option<PathBuf>,
-    /// Exit code 3 on a breached Budget
+    /// Exit code 3 on a breached Budget, a line that is suspect beside the Baseline, or void timings
     #[arg(long)]
     pub check: bool,
+    /// Write the report as one HTML page, too
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// The tables as JSON on stdout
     #[arg(long)]
     pub json: bool,
@@ -223,9 +236,9 @@ pub enum WaitArg {
 fn parse_wait(text: &str) -> Result<WaitArg, String> {
     match text {
         "auto" => Ok(WaitArg::Auto),
-        _ => {
-            text.parse().map(WaitArg::Fixed).map_err(|_| format!("`{text}` is no way to wait: use auto, block or spin"))
-        }
+        _ => text.parse().map(WaitArg::Fixed).map_err(|_| {
+            format!("`{text}` is no way to wait: use auto, block, spin, hybrid, or hybrid:MICROS with 1 to 10000 µs")
+        }),
     }
 }
 
@@ -234,6 +247,20 @@ fn parse_size(text: &str) -> Result<[u32; 2], String> {
     text.split_once('x')
         .and_then(|(width, height)| Some([parse(width)?, parse(height)?]))
         .ok_or_else(|| "use WIDTHxHEIGHT with sides of 1 to 16384 pixels, such as 1920x1080".into())
+}
+
+/// A file's path for a picture: what another ending promises would not be in it.
+fn png_path() -> impl clap::builder::TypedValueParser<Value = PathBuf> {
+    use clap::builder::TypedValueParser;
+    clap::builder::PathBufValueParser::new().try_map(|path| {
+        let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+        match ending {
+            Some(ending) if ending != "png" => {
+                Err(format!("pictures are written as PNG: call it {}", path.with_extension("png").display()))
+            }
+            _ => Ok(path),
+        }
+    })
 }
 
 fn parse_samples(text: &str) -> Result<u32, String> {
@@ -280,6 +307,9 @@ mod tests {
             assert!(parse_size(size).is_err(), "{size}");
         }
         assert_eq!(parse_wait("spin"), Ok(WaitArg::Fixed(FrameWait::Spin)));
+        let max_spin = std::time::Duration::from_micros(50);
+        assert_eq!(parse_wait("hybrid:50"), Ok(WaitArg::Fixed(FrameWait::Hybrid { max_spin })));
+        assert!(parse_wait("hybrid:0").is_err() && parse_wait("hybrid:").is_err());
         assert!(parse_wait("sleep").is_err() && parse_samples("2").is_err() && parse_ev("nan").is_err());
         assert_eq!(parse_angular_diameter("0.53"), Ok(0.53));
         assert!(["-1", "91", "nan", "inf", "x"].into_iter().all(|text| parse_angular_diameter(text).is_err()));

@@ -1,7 +1,7 @@
 //! Praxis: a wgpu renderer whose numbers can be trusted.
 //!
 //! Two modules are the library's public face and know nothing of the renderer: `pacing` (frames in
-//! flight, waits, the clock chain) and `measure` (frame records, summaries, run files, comparing). The others
+//! flight, waits, limits and latency, the clock chain) and `measure` (frame records, summaries, run files, comparing). The others
 //! serve the `praxis` program; `docs/architecture.md` shows how a frame travels through them.
 #![deny(missing_docs, unsafe_code)]
 
@@ -11,6 +11,8 @@ pub mod frames;
 pub mod gpu;
 pub mod measure;
 pub mod pacing;
+#[doc(hidden)]
+pub mod probe;
 #[doc(hidden)]
 pub mod render;
 #[doc(hidden)]

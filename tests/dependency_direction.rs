@@ -30,7 +30,11 @@ const RULES: &[Rule] = &[
         never_names: &[],
     },
     // Turns arguments into a command's options, so it may know commands; it and `main` are the only ones.
-    Rule { module: "cli", knows: &["commands", "scene", "gpu", "measure", "pacing", "frames"], never_names: &[] },
+    Rule {
+        module: "cli",
+        knows: &["commands", "scene", "gpu", "measure", "pacing", "frames", "probe"],
+        never_names: &[],
+    },
 ];
 
 /// The files that join the modules together: they may name all of them.

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bevy_ecs::entity::Entity;
-use praxis::frames::{FrameLoop, render_frames};
+use praxis::frames::{FrameLoop, WaitLog, render_frames};
 use praxis::gpu::{Gpu, GpuOptions, Readback, read_buffer};
 use praxis::measure::FrameLog;
 use praxis::measure::picture::{GoldenComparison, GoldenLane, GoldenView, Goldens, Picture, compare_with_golden};
-use praxis::pacing::FrameWait;
+use praxis::pacing::{FrameWait, HybridSleep};
 use praxis::render::{RenderOptions, Renderer, Tonemap};
 use praxis::scene::{LoadOptions, PointLight, Scene};
 
@@ -142,11 +142,15 @@ fn draw(gpu: &Gpu, view: &GoldenView, mutation: &Mutation) -> Drawn {
         n_frames: 1,
         first_frame: view.frame - mutation.n_frames_stale,
         wait: FrameWait::Block,
+        hybrid_sleep: HybridSleep::default(),
         n_frames_in_flight: 1,
         submit_blocks: false,
+        injection: None,
     };
     let mut log = FrameLog::default();
-    render_frames(gpu, &mut scene, &mut renderer, &frame, &mut log, &mut |_| true).expect("the frame is drawn");
+    let mut waits = WaitLog::with_capacity(1);
+    render_frames(gpu, &mut scene, &mut renderer, &frame, &mut log, &mut waits, &mut |_| true)
+        .expect("the frame is drawn");
 
     let readback = Readback::new(gpu, width_px, height_px);
     let row_bytes = (width_px * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);

@@ -94,6 +94,7 @@ settings: msaa 4, wait spin
    visibility   11.00 ms   17.05 ms   21.01 ms          11.00 ms     0.0%       17.05 ms     0.0%
    shade        9.000 ms   13.95 ms   17.19 ms               new        -            new        -
 ──────────────────────────────────────────────────────────────────────────────────────────────────
+not judged against the Baseline, which was measured otherwise (below)
 frames started on 2 cores, 1 migration
 the Baseline was interrupted after 10 frames
 not as the Baseline: adapter.name is llvmpipe, there unset

@@ -1,13 +1,19 @@
 //! One file or folder per command. They know everything; nobody knows them.
 
 mod bench;
+mod beside;
 mod capture;
+mod goldens;
 mod info;
+mod page;
 mod places;
 mod png;
+mod probe;
 mod report;
 mod session;
 mod terminal;
+mod vector_width;
+mod wait_table;
 mod window;
 
 use crate::cli::{Cli, Command};
@@ -32,6 +38,9 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Capture(args)) => capture::run(&args),
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::Info(args)) => info::run(&args),
+        Some(Command::WaitTable(args)) => wait_table::run(&args),
+        Some(Command::Probe(args)) => probe::run(&args),
+        Some(Command::ProbeLineWorker(args)) => probe::run_line_worker(&args),
         None => window::run(&cli.window),
     }
 }

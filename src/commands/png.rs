@@ -31,13 +31,29 @@ fn write_bytes(
     height: u32,
     color: image::ExtendedColorType,
 ) -> anyhow::Result<()> {
+    let png =
+        encode_bytes(pixels, width, height, color).with_context(|| format!("could not encode {}", path.display()))?;
+    write_atomically(path, |file| file.write_all(&png))?;
+    Ok(())
+}
+
+/// A picture as the bytes of a PNG file.
+pub fn encode(picture: &Rgba) -> anyhow::Result<Vec<u8>> {
+    encode_bytes(&picture.pixels, picture.width_px, picture.height_px, image::ExtendedColorType::Rgba8)
+}
+
+/// An RGB picture as the bytes of a PNG file.
+pub fn encode_rgb(pixels: &[u8], width_px: u32, height_px: u32) -> anyhow::Result<Vec<u8>> {
+    encode_bytes(pixels, width_px, height_px, image::ExtendedColorType::Rgb8)
+}
+
+fn encode_bytes(pixels: &[u8], width: u32, height: u32, color: image::ExtendedColorType) -> anyhow::Result<Vec<u8>> {
     let mut png = Vec::new();
     // Goldens are kept for years: small before fast.
     PngEncoder::new_with_quality(&mut png, CompressionType::Best, FilterType::Adaptive)
         .write_image(pixels, width, height, color)
-        .with_context(|| format!("could not encode {}", path.display()))?;
-    write_atomically(path, |file| file.write_all(&png))?;
-    Ok(())
+        .context("could not encode a picture")?;
+    Ok(png)
 }
 
 /// Reads a picture.

@@ -3,16 +3,16 @@
 use std::sync::LazyLock;
 use std::time::Instant;
 
-use praxis::frames::{FrameError, FrameLoop, LoopOutcome, Progress, render_frames};
+use praxis::frames::{FrameError, FrameLoop, LoopOutcome, Progress, WaitLog, render_frames};
 use praxis::gpu::{Gpu, GpuOptions, Readback};
 use praxis::measure::FrameLog;
-use praxis::pacing::FrameWait;
+use praxis::pacing::{FrameWait, HybridSleep, ObtainedPriority, set_frame_priority};
 use praxis::render::{RayBackend, RayMode, RenderOptions, Renderer, Tonemap};
 use praxis::scene::{LoadOptions, Scene};
 
 use super::png::Rgba;
-use super::{WrongUsage, places, terminal};
-use crate::cli::{RayBackendArg, RaysArg, RenderArgs, TonemapArg, WaitArg};
+use super::{places, terminal};
+use crate::cli::{RayBackendArg, RaysArg, RenderArgs, ThreadPriorityArg, TonemapArg, WaitArg};
 
 /// Picture size on hardware.
 pub const HARDWARE_SIZE: [u32; 2] = [2560, 1440];
@@ -30,6 +30,14 @@ pub struct Stage {
     pub scene: Scene,
     pub renderer: Renderer,
     pub options: RenderOptions,
+}
+
+/// A stage whose parts belong to others.
+#[derive(Clone, Copy)]
+pub struct StageView<'a> {
+    pub scene: &'a Scene,
+    pub renderer: &'a Renderer,
+    pub options: &'a RenderOptions,
 }
 
 /// Nanoseconds since the program first asked.
@@ -77,9 +85,6 @@ impl From<RayBackendArg> for Option<RayBackend> {
 impl Session {
     /// Opens the device.
     pub fn open(args: &RenderArgs) -> anyhow::Result<Self> {
-        if let Some(name) = &args.sun_variant {
-            praxis::render::choose_sun_variant(name).map_err(WrongUsage)?;
-        }
         Ok(Self { gpu: Gpu::open(&gpu_options(args))?, args: args.clone() })
     }
 
@@ -102,6 +107,16 @@ impl Session {
             Some(WaitArg::Fixed(wait)) => wait,
             Some(WaitArg::Auto) | None => auto,
         }
+    }
+
+    /// Gives this thread its priority, when everything is open and loaded: threads of the driver must not inherit it. A
+    /// refusal is a warning.
+    pub fn set_priority(&self, priority: ThreadPriorityArg) -> ObtainedPriority {
+        let priority = set_frame_priority(priority.into());
+        if let Some(warning) = priority.warning() {
+            terminal::note(self.args.quiet, &format!("warning: {warning}"));
+        }
+        priority
     }
 
     /// Loads a scene, chooses its camera and uploads it.
@@ -129,6 +144,17 @@ impl Session {
 
     /// Uploads a scene.
     pub fn stage(&self, mut scene: Scene, size_px: [u32; 2], n_samples: u32) -> anyhow::Result<Stage> {
+        let (renderer, options) = self.renderer(&mut scene, size_px, n_samples)?;
+        Ok(Stage { scene, renderer, options })
+    }
+
+    /// Uploads a scene that the caller keeps.
+    pub fn renderer(
+        &self,
+        scene: &mut Scene,
+        size_px: [u32; 2],
+        n_samples: u32,
+    ) -> anyhow::Result<(Renderer, RenderOptions)> {
         let options = RenderOptions {
             size_px,
             n_samples,
@@ -138,12 +164,12 @@ impl Session {
             ray_backend: self.args.ray_backend.into(),
             n_frames_in_flight: self.args.frames_in_flight as usize,
         };
-        let renderer = Renderer::new(&self.gpu, &mut scene, &options)?;
+        let renderer = Renderer::new(&self.gpu, scene, &options)?;
         for warning in renderer.warnings() {
             terminal::note(self.args.quiet, &format!("warning: {warning}"));
         }
         self.gpu.check_errors()?;
-        Ok(Stage { scene, renderer, options })
+        Ok((renderer, options))
     }
 }
 
@@ -162,10 +188,12 @@ impl Stage {
             n_frames: 1,
             first_frame: frame_idx,
             wait: FrameWait::Block,
+            hybrid_sleep: HybridSleep::default(),
             n_frames_in_flight: 1,
             submit_blocks: false,
+            injection: None,
         };
-        self.draw(gpu, &options, &mut FrameLog::default(), &mut |_| true)?;
+        self.draw(gpu, &options, &mut FrameLog::default(), &mut WaitLog::with_capacity(1), &mut |_| true)?;
         self.picture(gpu)
     }
 
@@ -175,11 +203,24 @@ impl Stage {
         gpu: &Gpu,
         options: &FrameLoop,
         log: &mut FrameLog,
+        waits: &mut WaitLog,
         progress: &mut dyn Progress,
     ) -> Result<LoopOutcome, FrameError> {
-        render_frames(gpu, &mut self.scene, &mut self.renderer, options, log, progress)
+        render_frames(gpu, &mut self.scene, &mut self.renderer, options, log, waits, progress)
     }
 
+    /// Its parts.
+    pub fn view(&self) -> StageView<'_> {
+        StageView { scene: &self.scene, renderer: &self.renderer, options: &self.options }
+    }
+
+    /// The last frame's picture.
+    pub fn picture(&self, gpu: &Gpu) -> anyhow::Result<Rgba> {
+        self.view().picture(gpu)
+    }
+}
+
+impl StageView<'_> {
     /// The last frame's picture.
     pub fn picture(&self, gpu: &Gpu) -> anyhow::Result<Rgba> {
         let [width_px, height_px] = self.renderer.size_px();

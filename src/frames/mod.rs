@@ -4,18 +4,27 @@
 //! encode → submit. No wall clock moves the scene: motion is a function of the frame index.
 
 pub mod aliasing;
+mod inject;
 mod recorder;
+mod usage;
+mod waits;
 pub mod window;
 
 use std::time::Instant;
 
 use crate::gpu::{Gpu, GpuError};
-use crate::measure::{BadTimestamps, FrameLog};
-use crate::pacing::{ClockChain, DeviceWaiter, FrameWait, InFlightRing, WaitError, current_core};
+use crate::measure::{BadTimestamps, FrameLog, ThreadCounts};
+use crate::pacing::{
+    BlockedTime, ClockChain, DeviceWaiter, FrameWait, HybridSleep, InFlightRing, ThreadCounters, WaitError,
+    current_core,
+};
 use crate::render::Renderer;
 use crate::scene::Scene;
 
+pub use inject::{Injection, UnknownInjection};
 use recorder::{Recorder, Stage};
+pub use usage::LoopUsage;
+pub use waits::{Overshoots, TimedWait, WaitLog};
 
 /// How many frames to draw and how to wait for them.
 #[derive(Clone, Copy, Debug)]
@@ -28,11 +37,15 @@ pub struct FrameLoop {
     pub first_frame: u32,
     /// How to wait for the oldest frame in flight.
     pub wait: FrameWait,
+    /// How a Hybrid wait blocks.
+    pub hybrid_sleep: HybridSleep,
     /// Frames submitted but not finished when the next one starts, at most.
     pub n_frames_in_flight: usize,
     /// Whether the adapter's submit blocks until the submission before it is done: then the newest submission is waited for
     /// just before, so that the wait is booked as one.
     pub submit_blocks: bool,
+    /// A known slowdown of one stage, to try comparing on.
+    pub injection: Option<Injection>,
 }
 
 /// What became of the loop.
@@ -44,6 +57,12 @@ pub struct LoopOutcome {
     pub is_interrupted: bool,
     /// Timestamps that can't be times.
     pub bad_timestamps: BadTimestamps,
+    /// What the processor counted of this thread over the recorded frames, waits and clock chain included.
+    pub thread_counts: Option<ThreadCounts>,
+    /// Which counts are missing, and why.
+    pub counts_missing: Option<String>,
+    /// What the recorded frames used.
+    pub usage: LoopUsage,
 }
 
 /// Why a frame could not be drawn.
@@ -69,7 +88,7 @@ impl<F: FnMut(u32) -> bool> Progress for F {
     }
 }
 
-/// Draws frames and records what each of them cost into `log`.
+/// Draws frames and records what each of them cost into `log`, and when it was submitted and waited for into `waits`.
 ///
 /// # Errors
 /// The first fault of the GPU or of a wait. What was recorded until then stays in `log`.
@@ -79,21 +98,33 @@ pub fn render_frames(
     renderer: &mut Renderer,
     options: &FrameLoop,
     log: &mut FrameLog,
+    waits: &mut WaitLog,
     progress: &mut dyn Progress,
 ) -> Result<LoopOutcome, FrameError> {
-    let mut recorder = Recorder::new(log, scene, renderer);
-    let mut waiter = DeviceWaiter::new(&gpu.device, options.wait);
+    let mut recorder = Recorder::new(log, waits, scene, renderer);
+    let mut waiter = DeviceWaiter::new(&gpu.device, options.wait).with_sleep(options.hybrid_sleep);
     let mut ring = InFlightRing::new(options.n_frames_in_flight);
     let mut chain = ClockChain::new();
-    let mut outcome = LoopOutcome::default();
+    let mut counters = ThreadCounters::open();
+    let mut outcome = LoopOutcome { counts_missing: counters.missing().map(str::to_owned), ..LoopOutcome::default() };
     let n_all = options.n_warmup + options.n_frames;
+    let slow_down = |stage| options.injection.iter().for_each(|injection| injection.slow_down(stage));
     for n_done in 0..n_all {
         let is_recorded = n_done >= options.n_warmup;
         let frame_idx = if is_recorded { options.first_frame + n_done - options.n_warmup } else { n_done };
+        if n_done == options.n_warmup {
+            counters.start();
+            outcome.usage.begin(gpu);
+        }
+        recorder.turn();
         let frame_started = Instant::now();
-        let slot = ring.wait_for_slot(&mut waiter)?;
+        let (slot, wait) = TimedWait::time(&mut ring, |ring| ring.wait_for_slot(&mut waiter))?;
         if is_recorded {
-            recorder.begin_frame(frame_started, slot.waited_ns, current_core());
+            recorder.begin_frame(frame_started, current_core());
+        }
+        recorder.waited_for_slot(slot.waited_ns, &wait);
+        if is_recorded {
+            recorder.work_begins();
             recorder.chain_start(chain.read_ns());
         }
 
@@ -102,6 +133,7 @@ pub fn render_frames(
         }
         recorder.start();
         scene.update(frame_idx);
+        slow_down(Stage::Update);
         recorder.end(Stage::Update);
         if is_recorded {
             recorder.systems(scene);
@@ -110,6 +142,7 @@ pub fn render_frames(
 
         recorder.start();
         renderer.prepare_frame(scene, frame_idx);
+        slow_down(Stage::PrepareFrame);
         recorder.end(Stage::PrepareFrame);
 
         recorder.start();
@@ -118,16 +151,21 @@ pub fn render_frames(
             .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("praxis::frames::render_frames") });
         renderer.encode(&mut encoder)?;
         let commands = encoder.finish();
+        slow_down(Stage::Encode);
         recorder.end(Stage::Encode);
         recorder.top_level(renderer);
 
         if options.submit_blocks {
-            recorder.waited(ring.wait_newest_before_submit(&mut waiter)?);
+            let (waited_ns, wait) = TimedWait::time(&mut ring, |ring| ring.wait_newest_before_submit(&mut waiter))?;
+            recorder.waited_before_submit(waited_ns, &wait);
         }
+        let call = BlockedTime::start();
         recorder.start();
         let submission = gpu.queue.submit([commands]);
         renderer.submitted();
+        slow_down(Stage::Submit);
         recorder.end(Stage::Submit);
+        recorder.submitted(call.end_ns());
         gpu.check_errors()?;
         if ring.push(submission).is_err() {
             unreachable!("a slot was waited for");
@@ -142,7 +180,11 @@ pub fn render_frames(
             break;
         }
     }
+    outcome.thread_counts = counters.read();
+    recorder.turn();
+    outcome.usage.end(gpu);
     ring.drain(&mut waiter)?;
+    recorder.drained();
     for finished in ring.take_finished() {
         recorder.read_timestamps(renderer, finished, options.n_warmup)?;
     }

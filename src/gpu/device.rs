@@ -22,6 +22,13 @@ pub const WANTED_FEATURES: &[wgpu::Features] = &[
     wgpu::Features::EXPERIMENTAL_RAY_QUERY,
 ];
 
+/// What kernels alone take where the adapter has them: see [`Gpu::open_for_compute`].
+pub const COMPUTE_FEATURES: &[wgpu::Features] = &[
+    wgpu::Features::TIMESTAMP_QUERY,
+    wgpu::Features::MEMORY_DECORATION_COHERENT,
+    wgpu::Features::MEMORY_DECORATION_VOLATILE,
+];
+
 /// How to choose and open an adapter.
 #[derive(Clone, Debug, Default)]
 pub struct GpuOptions {
@@ -59,6 +66,7 @@ pub struct Gpu {
 struct ErrorLog {
     has_any: AtomicBool,
     first: Mutex<Option<String>>,
+    is_lost: AtomicBool,
 }
 
 /// wgpu's entry point, without a display. Flags are off outside of validation: with them every indirect render pass gets
@@ -123,6 +131,41 @@ impl Gpu {
         if let Some(change) = options.limits {
             change(&mut limits);
         }
+        Self::open_device(instance, adapter, features, limits)
+    }
+
+    /// Opens a device for kernels alone: it needs nothing, and takes [`COMPUTE_FEATURES`] where they are.
+    ///
+    /// # Errors
+    /// No adapter, or it refuses a device.
+    pub fn open_for_compute(options: &GpuOptions) -> Result<Self, GpuError> {
+        let instance = instance(options);
+        let adapter = choose_adapter(&instance, options, None)?;
+        Self::open_compute_device(instance, adapter, options.is_noop)
+    }
+
+    /// Opens a further device for kernels on the same adapter, with a queue of its own.
+    ///
+    /// # Errors
+    /// The adapter refuses it.
+    pub fn open_another_for_compute(&self) -> Result<Self, GpuError> {
+        let is_noop = self.info.backend == wgpu::Backend::Noop;
+        Self::open_compute_device(self.instance.clone(), self.adapter.clone(), is_noop)
+    }
+
+    fn open_compute_device(instance: wgpu::Instance, adapter: wgpu::Adapter, is_noop: bool) -> Result<Self, GpuError> {
+        let asked = COMPUTE_FEATURES.iter().fold(wgpu::Features::empty(), |all, &one| all | one);
+        let (features, limits) = (asked & adapter.features(), limits(&adapter.limits(), is_noop));
+        Self::open_device(instance, adapter, features, limits)
+    }
+
+    fn open_device(
+        instance: wgpu::Instance,
+        adapter: wgpu::Adapter,
+        features: wgpu::Features,
+        limits: wgpu::Limits,
+    ) -> Result<Self, GpuError> {
+        let info = adapter.get_info();
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("praxis::gpu::Gpu::device"),
             required_features: features,
@@ -135,6 +178,11 @@ impl Gpu {
         let errors = Arc::new(ErrorLog::default());
         let log = errors.clone();
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| log.record(describe(&error))));
+        let log = errors.clone();
+        device.set_device_lost_callback(move |reason, message| {
+            tracing::debug!("device lost ({reason:?}): {message}");
+            log.is_lost.store(true, Ordering::Release);
+        });
         let pipeline_cache = PipelineCache::open(&device, &info).map(Arc::new);
         let factory = Factory::new(device.clone(), pipeline_cache.clone());
         Ok(Self { instance, adapter, device, queue, info, factory, pipeline_cache, errors })
@@ -147,6 +195,17 @@ impl Gpu {
         }
         let first = self.errors.first.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
         Err(GpuError::Uncaptured(first.unwrap_or_default()))
+    }
+
+    /// Whether the device is lost: the driver gave it up, or it was destroyed. Everything made from it is of no more use.
+    pub fn is_lost(&self) -> bool {
+        self.errors.is_lost.load(Ordering::Acquire)
+    }
+
+    /// The same, after an error or a panic whose reason that may be: wgpu tells of some losses only when it is polled.
+    pub fn is_found_lost(&self) -> bool {
+        let poll = || self.device.poll(wgpu::PollType::Poll).is_err();
+        self.is_lost() || std::panic::catch_unwind(std::panic::AssertUnwindSafe(poll)).unwrap_or(true) || self.is_lost()
     }
 
     /// Keeps what was compiled for the next run; call once everything has been drawn with.

@@ -4,22 +4,26 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crossbeam_utils::CachePadded;
 use wgpu::util::DeviceExt;
 
 use super::PipelineCache;
+use super::shader_edits::{ShaderEdit, ShaderEdits};
 
 /// Creates GPU resources and counts them.
 #[derive(Clone)]
 pub struct Factory {
     device: wgpu::Device,
-    n_created: Arc<AtomicU64>,
+    /// Whatever thread creates, its count takes no other data's cache line along.
+    n_created: Arc<CachePadded<AtomicU64>>,
     pipeline_cache: Option<Arc<PipelineCache>>,
+    shader_edits: ShaderEdits,
 }
 
 impl Factory {
     /// For `device`; pipelines come from `pipeline_cache` where it has them.
     pub fn new(device: wgpu::Device, pipeline_cache: Option<Arc<PipelineCache>>) -> Self {
-        Self { device, n_created: Arc::default(), pipeline_cache }
+        Self { device, n_created: Arc::default(), pipeline_cache, shader_edits: ShaderEdits::default() }
     }
 
     fn cache(&self) -> Option<&wgpu::PipelineCache> {
@@ -118,20 +122,17 @@ impl Factory {
         })
     }
 
+    /// From here on shaders are made with these changes to their text; those that there are stay as they are.
+    pub fn set_shader_edits(&self, edits: Vec<Arc<ShaderEdit>>) {
+        self.shader_edits.set(edits);
+    }
+
     /// A shader module from WGSL.
     pub fn shader(&self, label: &str, wgsl: &'static str) -> wgpu::ShaderModule {
         self.count().create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some(label),
-            source: wgpu::ShaderSource::Wgsl(wgsl.into()),
+            source: wgpu::ShaderSource::Wgsl(self.shader_edits.apply(wgsl)),
         })
-    }
-
-    /// A shader module without runtime checks, for a trial of what they cost.
-    #[expect(unsafe_code, reason = "the only way to leave the checks out")]
-    pub fn unchecked_shader(&self, label: &str, wgsl: &'static str) -> wgpu::ShaderModule {
-        let desc = wgpu::ShaderModuleDescriptor { label: Some(label), source: wgpu::ShaderSource::Wgsl(wgsl.into()) };
-        // SAFETY: the sun pass indexes by numbers that it was given by trees that were checked when they were built; its loops end with them.
-        unsafe { self.count().create_shader_module_trusted(desc, wgpu::ShaderRuntimeChecks::unchecked()) }
     }
 
     /// A bottom-level acceleration structure.

@@ -1,14 +1,45 @@
 //! A window's surface: its format, its size, and what acquiring its next texture can come to.
 
-use super::{Gpu, GpuError, adapters};
+use std::collections::VecDeque;
+
+use super::{Gpu, GpuError, PresentPreference, adapters};
 
 /// Presents a surface may be behind its acquire; the driver makes one image more.
-const FRAME_LATENCY: u32 = 2;
+pub(crate) const FRAME_LATENCY: u32 = 2;
+
+/// How a window presents.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PresentOptions {
+    /// What the user wants.
+    pub preference: PresentPreference,
+    /// Whether the program keeps a pace of its own, so that the display need not set one.
+    pub is_paced: bool,
+}
 
 /// The configured surface of a window.
 pub struct WindowSurface {
-    surface: wgpu::Surface<'static>,
+    /// `None` while the system has taken the window's drawing area away.
+    surface: Option<wgpu::Surface<'static>>,
     config: wgpu::SurfaceConfiguration,
+    present: PresentOptions,
+    faults: VecDeque<AcquireFault>,
+}
+
+/// What a test makes an acquire come to; see [`WindowSurface::inject`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AcquireFault {
+    /// No texture in time.
+    Timeout,
+    /// The window can't be seen.
+    Occluded,
+    /// The surface no longer fits the window.
+    Outdated,
+    /// A texture, of a surface that no longer fits quite.
+    Suboptimal,
+    /// The surface is gone.
+    Lost,
+    /// wgpu refuses.
+    Refused,
 }
 
 /// What acquiring the surface's next texture came to.
@@ -36,6 +67,9 @@ pub enum NoTexture {
     Outdated,
     /// Make the surface anew and hand it to [`WindowSurface::replace`].
     Lost,
+    /// The system has taken the window's drawing area away: wait until it gives one, and hand it to
+    /// [`WindowSurface::replace`].
+    Suspended,
     /// wgpu refused; [`Gpu::check_errors`] has its words.
     Refused,
 }
@@ -84,27 +118,37 @@ impl WindowSurface {
     ///
     /// # Errors
     /// [`SurfaceError::Unsupported`] if the adapter offers no format for it.
-    pub fn new(gpu: &Gpu, surface: wgpu::Surface<'static>, size_px: [u32; 2]) -> Result<Self, SurfaceError> {
-        let config = configuration(gpu, &surface, size_px)?;
+    pub fn new(
+        gpu: &Gpu,
+        surface: wgpu::Surface<'static>,
+        size_px: [u32; 2],
+        present: PresentOptions,
+    ) -> Result<Self, SurfaceError> {
+        let config = configuration(gpu, &surface, size_px, present)?;
         surface.configure(&gpu.device, &config);
-        Ok(Self { surface, config })
+        Ok(Self { surface: Some(surface), config, present, faults: VecDeque::new() })
     }
 
-    /// Takes a new surface of the same window in place of a lost one.
+    /// Takes a new surface of the same window in place of a lost or suspended one.
     ///
     /// # Errors
     /// As [`Self::new`], or [`SurfaceError::Unsupported`] if the new one lacks the old one's format, which pipelines are
     /// made for.
     pub fn replace(&mut self, gpu: &Gpu, surface: wgpu::Surface<'static>) -> Result<(), SurfaceError> {
-        let config = configuration(gpu, &surface, self.size_px())?;
+        let config = configuration(gpu, &surface, self.size_px(), self.present)?;
         if config.format != self.config.format {
             return Err(SurfaceError::Unsupported { adapter: gpu.info.name.clone() });
         }
         // The old surface goes first: a window may have one swapchain at a time.
-        self.surface = surface;
+        self.surface = Some(surface);
         self.config = config;
         self.reconfigure(gpu);
         Ok(())
+    }
+
+    /// Gives the surface up: the window's drawing area is gone, or about to be made anew. None of its textures may be alive.
+    pub fn release(&mut self) {
+        self.surface = None;
     }
 
     /// Fits the surface to a window of `size_px`. None of its textures may be alive.
@@ -115,17 +159,25 @@ impl WindowSurface {
 
     /// Configures the surface anew as it is. None of its textures may be alive.
     pub fn reconfigure(&self, gpu: &Gpu) {
-        self.surface.configure(&gpu.device, &self.config);
+        if let Some(surface) = &self.surface {
+            surface.configure(&gpu.device, &self.config);
+        }
     }
 
     /// The next texture to draw into; waits for one. An outdated surface is reconfigured and asked once more.
-    pub fn acquire(&self, gpu: &Gpu) -> Acquired {
-        let mut acquired = acquired(self.surface.get_current_texture());
+    pub fn acquire(&mut self, gpu: &Gpu) -> Acquired {
+        let mut acquired = self.next_texture();
         if matches!(acquired, Acquired::Nothing(NoTexture::Outdated)) {
             self.reconfigure(gpu);
-            acquired = self::acquired(self.surface.get_current_texture());
+            acquired = self.next_texture();
         }
         acquired
+    }
+
+    /// The next asking for a texture comes to `fault`; several faults come one after the other. For tests: what hardware does
+    /// once a year happens on demand.
+    pub fn inject(&mut self, fault: AcquireFault) {
+        self.faults.push_back(fault);
     }
 
     /// What it is drawn in.
@@ -136,6 +188,39 @@ impl WindowSurface {
     /// Pixels.
     pub fn size_px(&self) -> [u32; 2] {
         [self.config.width, self.config.height]
+    }
+
+    /// How frames reach the display.
+    pub fn present_mode(&self) -> wgpu::PresentMode {
+        self.config.present_mode
+    }
+
+    /// How they were meant to.
+    pub fn present_options(&self) -> PresentOptions {
+        self.present
+    }
+
+    fn next_texture(&mut self) -> Acquired {
+        let Some(surface) = &self.surface else { return Acquired::Nothing(NoTexture::Suspended) };
+        match self.faults.pop_front() {
+            None => acquired(surface.get_current_texture()),
+            Some(fault) => injected(fault, || acquired(surface.get_current_texture())),
+        }
+    }
+}
+
+/// What an acquire gives under a fault; only a suboptimal one takes a texture.
+fn injected(fault: AcquireFault, acquire: impl FnOnce() -> Acquired) -> Acquired {
+    match fault {
+        AcquireFault::Timeout => Acquired::Nothing(NoTexture::Timeout),
+        AcquireFault::Occluded => Acquired::Nothing(NoTexture::Occluded),
+        AcquireFault::Outdated => Acquired::Nothing(NoTexture::Outdated),
+        AcquireFault::Lost => Acquired::Nothing(NoTexture::Lost),
+        AcquireFault::Refused => Acquired::Nothing(NoTexture::Refused),
+        AcquireFault::Suboptimal => match acquire() {
+            Acquired::Texture { texture, .. } => Acquired::Texture { texture, is_suboptimal: true },
+            nothing => nothing,
+        },
     }
 }
 
@@ -156,6 +241,7 @@ fn configuration(
     gpu: &Gpu,
     surface: &wgpu::Surface,
     size_px: [u32; 2],
+    present: PresentOptions,
 ) -> Result<wgpu::SurfaceConfiguration, SurfaceError> {
     let capabilities = surface.get_capabilities(&gpu.adapter);
     let unsupported = || SurfaceError::Unsupported { adapter: gpu.info.name.clone() };
@@ -168,8 +254,7 @@ fn configuration(
         color_space: wgpu::SurfaceColorSpace::Auto,
         width,
         height,
-        // Every adapter has it, and it tears nowhere.
-        present_mode: wgpu::PresentMode::Fifo,
+        present_mode: present.preference.choose(&capabilities.present_modes, present.is_paced),
         desired_maximum_frame_latency: FRAME_LATENCY,
         alpha_mode,
         view_formats: Vec::new(),
@@ -217,6 +302,23 @@ mod tests {
         assert_eq!(choose_alpha(&[Alpha::PreMultiplied, Alpha::Opaque]), Some(Alpha::Opaque));
         assert_eq!(choose_alpha(&[Alpha::Inherit]), Some(Alpha::Inherit));
         assert_eq!(choose_alpha(&[]), None);
+    }
+
+    #[test]
+    fn window_faults_that_are_injected_ask_the_surface_for_nothing() {
+        for (fault, expected) in [
+            (AcquireFault::Timeout, NoTexture::Timeout),
+            (AcquireFault::Occluded, NoTexture::Occluded),
+            (AcquireFault::Outdated, NoTexture::Outdated),
+            (AcquireFault::Lost, NoTexture::Lost),
+            (AcquireFault::Refused, NoTexture::Refused),
+        ] {
+            let acquired = injected(fault, || panic!("the surface was asked"));
+            assert!(matches!(acquired, Acquired::Nothing(why) if why == expected));
+        }
+        // Where there is no texture, none can be suboptimal.
+        let acquired = injected(AcquireFault::Suboptimal, || Acquired::Nothing(NoTexture::Timeout));
+        assert!(matches!(acquired, Acquired::Nothing(NoTexture::Timeout)));
     }
 
     #[test]

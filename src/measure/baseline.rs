@@ -1,10 +1,48 @@
 //! Baselines: recorded runs, one for each machine and scene.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{RunFile, RunFileError, WriteError, environment::slug};
+use serde::{Deserialize, Serialize};
+
+use super::{RunFile, RunFileError, WriteError, compare::mismatches, environment::slug};
+
+/// Recordings that a Baseline keeps.
+pub const MOST_RECORDS: usize = 10;
+
+/// One recording of a Baseline, in its history.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BaselineRecord {
+    /// When it was measured, where known: RFC 3339, UTC.
+    #[serde(default)]
+    pub date: Option<String>,
+    /// The commit that measured, where known.
+    #[serde(default)]
+    pub commit: Option<String>,
+    /// The median of each line, in the line's unit.
+    pub medians: BTreeMap<String, f64>,
+}
+
+impl BaselineRecord {
+    /// What is kept of a run.
+    pub fn of(run: &RunFile) -> Self {
+        Self {
+            date: run.date.clone(),
+            commit: run.build.commit.clone(),
+            medians: run.lines.iter().map(|(name, line)| (name.clone(), line.summary.median)).collect(),
+        }
+    }
+}
+
+/// The recordings of a Baseline, oldest first, itself the last. One that was recorded before there was a history has one.
+pub fn baseline_records(baseline: &RunFile) -> Vec<BaselineRecord> {
+    match baseline.history.is_empty() {
+        true => vec![BaselineRecord::of(baseline)],
+        false => baseline.history.clone(),
+    }
+}
 
 /// `<root>/<machine>/<scene>.json`, for the machine and scene of `run`; see [`machine_key`](super::machine_key).
 pub fn baseline_path(root: &Path, run: &RunFile) -> PathBuf {
@@ -58,6 +96,9 @@ pub enum RecordError {
 
 /// Records `run`, without the value of each frame, as the Baseline of its machine and scene below `root`; gives the file.
 ///
+/// The [`MOST_RECORDS`] last medians of each line stay in its history, as long as they were measured on the same machine,
+/// adapter and driver with the same settings: others would say nothing about a creep, and the history begins anew.
+///
 /// # Errors
 /// [`RecordError`]: the run is interrupted, void or empty, or the file can't be written. An older Baseline then stays.
 pub fn record_baseline(root: &Path, run: &RunFile) -> Result<PathBuf, RecordError> {
@@ -75,6 +116,14 @@ pub fn record_baseline(root: &Path, run: &RunFile) -> Result<PathBuf, RecordErro
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|source| WriteError { path: folder.to_owned(), source })?;
     }
-    run.clone().without_samples().write(&path)?;
+    let mut baseline = run.clone().without_samples();
+    // One that can't be read is replaced: its history is lost already.
+    let older = read_baseline(root, run).ok().flatten();
+    let comparable = older.filter(|older| !mismatches(run, older).iter().any(|mismatch| mismatch.prevents_judging()));
+    baseline.history = comparable.as_ref().map(baseline_records).unwrap_or_default();
+    baseline.history.push(BaselineRecord::of(run));
+    let n_surplus = baseline.history.len().saturating_sub(MOST_RECORDS);
+    baseline.history.drain(..n_surplus);
+    baseline.write(&path)?;
     Ok(path)
 }

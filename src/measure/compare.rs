@@ -79,7 +79,27 @@ fn delta_percent(run: f64, baseline: f64) -> Option<f64> {
     (baseline != 0.0).then(|| (run / baseline - 1.0) * 100.0)
 }
 
-fn mismatches(run: &RunFile, baseline: &RunFile) -> Vec<Mismatch> {
+/// Fields that may differ without the numbers losing their meaning. A new kernel or a little more memory may move a line, but
+/// so may a change of the code: both are for an interleaved comparison to tell. What the ray structures weigh is the code's doing.
+const MAY_DIFFER: [&str; 7] = [
+    "build.target",
+    "build.features",
+    "machine.memory_bytes",
+    "machine.os",
+    "machine.kernel",
+    "machine.governor",
+    "settings.rays.bytes",
+];
+
+impl Mismatch {
+    /// Whether it means that other work was measured, or on something else, so that no line may be judged by the other.
+    pub fn prevents_judging(&self) -> bool {
+        !MAY_DIFFER.contains(&self.field.as_str())
+    }
+}
+
+/// What differs between two runs besides the code.
+pub(super) fn mismatches(run: &RunFile, baseline: &RunFile) -> Vec<Mismatch> {
     // The commit is what one compares, and the core count is in the machine; all else should be the same.
     let fields = |run: &RunFile| {
         [

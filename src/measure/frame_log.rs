@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::SpanLog;
+
 /// What a line's values count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -86,7 +88,16 @@ pub struct FrameLog {
     lines: Vec<Line>,
     ids: HashMap<String, LineId>,
     cores: Vec<u32>,
+    spans: SpanLog,
     capacity: usize,
+}
+
+/// An empty vector whose memory was written to: no later frame pays for a page that the system gives out at the first
+/// write, and a run's memory is all there from its begin.
+pub(super) fn written_once<T: Clone>(capacity: usize, value: T) -> Vec<T> {
+    let mut written = vec![value; capacity];
+    written.clear();
+    written
 }
 
 /// No core was told for the frame.
@@ -95,7 +106,8 @@ const NO_CORE: u32 = u32::MAX;
 impl FrameLog {
     /// A log that takes `n_frames` frames without allocating, once its lines are named.
     pub fn with_capacity(n_frames: usize) -> Self {
-        Self { cores: Vec::with_capacity(n_frames), capacity: n_frames, ..Self::default() }
+        let (cores, spans) = (written_once(n_frames, NO_CORE), SpanLog::with_capacity(n_frames));
+        Self { cores, spans, capacity: n_frames, ..Self::default() }
     }
 
     /// The line called `name`, made if there is none; the frames before it have no value.
@@ -106,7 +118,7 @@ impl FrameLog {
             return id;
         }
         let id = LineId(u32::try_from(self.lines.len()).expect("fewer than 4 billion lines"));
-        let mut cells = Vec::with_capacity(self.capacity.max(self.n_frames()));
+        let mut cells = written_once(self.capacity.max(self.n_frames()), ABSENT);
         cells.resize(self.n_frames(), ABSENT);
         self.lines.push(Line { name: name.to_owned(), unit, cells });
         self.ids.insert(name.to_owned(), id);
@@ -120,6 +132,7 @@ impl FrameLog {
             line.cells.push(ABSENT);
         }
         self.cores.push(NO_CORE);
+        self.spans.begin_frame();
         frame_idx
     }
 
@@ -180,6 +193,17 @@ impl FrameLog {
             line.cells.truncate(n_frames);
         }
         self.cores.truncate(n_frames);
+        self.spans.truncate(n_frames);
+    }
+
+    /// When what happened in each frame: for traces, and for times between two things.
+    pub fn spans(&self) -> &SpanLog {
+        &self.spans
+    }
+
+    /// The same, to name and write them.
+    pub fn spans_mut(&mut self) -> &mut SpanLog {
+        &mut self.spans
     }
 
     fn cell(&mut self, line: LineId, frame_idx: usize) -> Option<&mut u64> {

@@ -23,6 +23,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! [`experiment`] compares two programs, or two settings, by interleaved runs, on the [`statistics`] beside it.
+//!
 //! [`picture`] compares pictures with their goldens: a benchmark that drew the wrong picture measured the wrong work.
 //!
 //! [`aliasing`] compares pictures with supersampled references, and measures how they flicker.
@@ -35,24 +37,36 @@ pub mod aliasing;
 mod atomic_write;
 mod baseline;
 mod budget;
+mod clock_alignment;
 mod compare;
+mod drift;
 mod environment;
+pub mod experiment;
 mod frame_log;
 mod frames_csv;
 mod json_layout;
 pub mod names;
 pub mod picture;
 mod quantile;
+mod return_alignment;
 mod run_file;
+mod span_log;
+pub mod statistics;
 mod timestamps;
 
-pub use atomic_write::{WriteError, write_atomically};
-pub use baseline::{RecordError, baseline_path, read_baseline, record_baseline};
+pub use atomic_write::{StagedFiles, WriteError, write_atomically};
+pub use baseline::{
+    BaselineRecord, MOST_RECORDS, RecordError, baseline_path, baseline_records, read_baseline, record_baseline,
+};
 pub use budget::{Budget, BudgetOutcome, BudgetVerdict, Statistic, judge_budgets};
+pub use clock_alignment::ClockAlignment;
 pub use compare::{Comparison, LineComparison, Mismatch, compare};
+pub use drift::{Creep, Drift, DriftVerdict, LineDrift, judge_drift};
 pub use environment::{Adapter, Build, Cluster, Machine, Settings, machine_key};
 pub use frame_log::{FrameLog, Line, LineId, Unit};
 pub use frames_csv::write_frames_csv;
 pub use quantile::{Summary, quantile};
-pub use run_file::{Counts, MissingLine, RUN_SCHEMA, RayTotals, RunFile, RunFileError, RunLine};
+pub use return_alignment::{ClockPair, ReturnAlignment};
+pub use run_file::{Counts, MissingLine, RUN_SCHEMA, RayTotals, RunFile, RunFileError, RunLine, ThreadCounts};
+pub use span_log::{Span, SpanClock, SpanId, SpanLine, SpanLog};
 pub use timestamps::{BadTimestamp, BadTimestamps, LONGEST_PASS_NS, validate_pass_times};

@@ -22,12 +22,33 @@ pub const STAGE_ENCODE: &str = "stage.encode";
 /// The submit, less any waiting inside.
 pub const STAGE_SUBMIT: &str = "stage.submit";
 
+/// Of the call that gets the window's next texture, the time in which the main thread did not run.
+pub const BLOCKED_ACQUIRE: &str = "blocked.acquire";
+/// Of the submit, the same.
+pub const BLOCKED_SUBMIT: &str = "blocked.submit";
+/// Of the waits for the GPU, the same.
+pub const BLOCKED_POLL: &str = "blocked.poll";
+/// Of the call that hands a finished frame to the display, the same.
+pub const BLOCKED_PRESENT: &str = "blocked.present";
+
 /// The clock chain at the frame's start, after the wait.
 pub const CHAIN_START: &str = "chain.start";
 /// The clock chain after update.
 pub const CHAIN_AFTER_UPDATE: &str = "chain.after_update";
 /// The clock chain after submit.
 pub const CHAIN_AFTER_SUBMIT: &str = "chain.after_submit";
+
+/// A span, not a line: waiting for the oldest frame at the frame's start.
+pub const WAIT_SLOT: &str = "wait.slot";
+/// A span, not a line: waiting for the newest frame just before the submit, where submitting blocks.
+pub const WAIT_BEFORE_SUBMIT: &str = "wait.before_submit";
+/// A span, not a line: from the submit's begin until a wait for the submission returned. The GPU's work lies within.
+pub const IN_FLIGHT: &str = "in_flight";
+/// From a frame's end on the GPU to the return of the wait for it, where it was waited for; see
+/// [`ReturnAlignment`](super::ReturnAlignment) for what that can tell.
+pub const WAIT_OVERSHOOT: &str = "wait.overshoot";
+/// What the main thread ran for from one frame's start to the next one's, whatever it did: a spinning wait counts.
+pub const CPU_TIME_MAIN: &str = "cpu_time.main";
 
 /// Begins the name of a CPU stage.
 pub const STAGE_PREFIX: &str = "stage.";

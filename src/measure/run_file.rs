@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    Adapter, BadTimestamps, Build, FrameLog, Machine, Settings, Summary, Unit, WriteError,
-    json_layout::SamplesOnOneLine, machine_key, names::LineKind, write_atomically,
+    Adapter, BadTimestamps, BaselineRecord, Build, FrameLog, Machine, Settings, Summary, Unit, WriteError,
+    json_layout::SamplesOnOneLine, machine_key, names::LineKind, picture::GoldenCheck, write_atomically,
 };
 
 /// The schema that this version writes and reads.
@@ -43,9 +43,24 @@ pub struct Counts {
     pub timestamps_bad: u64,
     /// The same by fault.
     pub timestamp_faults: BadTimestamps,
+    /// What the processor counted of the main thread over the measured frames; `None` where it can't be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub main_thread: Option<ThreadCounts>,
     /// Rays, where they were counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rays: Option<RayTotals>,
+}
+
+/// What the processor counted of one thread. The kernel's work for it is not in cycles and instructions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ThreadCounts {
+    /// Core cycles.
+    pub cycles: Option<u64>,
+    /// Instructions that were retired.
+    pub instructions: Option<u64>,
+    /// Time on a core, in ns.
+    pub task_clock_ns: Option<u64>,
 }
 
 /// The rays towards the sun of some of a run's frames, which were drawn again to count them.
@@ -80,6 +95,9 @@ pub struct RunFile {
     pub schema: String,
     /// The scene's name.
     pub scene: String,
+    /// When it was measured: RFC 3339, UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
     /// Whether the run reached its end; an interrupted one keeps what it had.
     pub complete: bool,
     /// Frames measured, warm-up not counted.
@@ -103,6 +121,9 @@ pub struct RunFile {
     /// What loading the scene cost, by name, in the unit that the name ends with: measured, so no setting.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub load: BTreeMap<String, u64>,
+    /// What the process used while the frames were measured, by name, in the unit that the name ends with.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub usage: BTreeMap<String, u64>,
     /// Every line by name.
     pub lines: BTreeMap<String, RunLine>,
     /// What was counted.
@@ -111,9 +132,15 @@ pub struct RunFile {
     /// The aliasing measures, where they were taken: [`aliasing::Aliasing`](super::aliasing::Aliasing), or a program's own.
     #[serde(default)]
     pub aliasing: Option<Value>,
+    /// The goldens that this very program, scene and renderer were held against after the timed frames.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub goldens: Vec<GoldenCheck>,
     /// What a reader of the numbers should know.
     #[serde(default)]
     pub warnings: Vec<String>,
+    /// Of a Baseline: the recordings of the same machine and settings, oldest first, itself the last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<BaselineRecord>,
 }
 
 /// A run file that can't be used. Each message names the file, the fault and what to do.
@@ -182,6 +209,7 @@ impl RunFile {
         let mut run = Self {
             schema: RUN_SCHEMA.to_owned(),
             scene: scene.to_owned(),
+            date: None,
             complete: true,
             n_frames: log.n_frames() as u64,
             void_reason: None,
@@ -190,10 +218,13 @@ impl RunFile {
             adapter: Adapter::default(),
             settings: Settings::default(),
             load: BTreeMap::new(),
+            usage: BTreeMap::new(),
             lines: BTreeMap::new(),
             counts: Counts::default(),
             aliasing: None,
+            goldens: Vec::new(),
             warnings: Vec::new(),
+            history: Vec::new(),
         };
         for line in log.lines() {
             match Summary::of(line.samples().flatten()) {
@@ -297,11 +328,17 @@ impl RunFile {
     /// # Errors
     /// [`WriteError`] with the fault; nothing is left behind.
     pub fn write(&self, path: &Path) -> Result<(), WriteError> {
-        write_atomically(path, |file| {
-            let mut serializer = serde_json::Serializer::with_formatter(&mut *file, SamplesOnOneLine::default());
-            self.serialize(&mut serializer)?;
-            writeln!(file)
-        })
+        write_atomically(path, |file| self.write_to(file))
+    }
+
+    /// Writes the run file's text.
+    ///
+    /// # Errors
+    /// What the writer returns.
+    pub fn write_to(&self, writer: &mut dyn io::Write) -> io::Result<()> {
+        let mut serializer = serde_json::Serializer::with_formatter(&mut *writer, SamplesOnOneLine::default());
+        self.serialize(&mut serializer)?;
+        writeln!(writer)
     }
 
     fn contradiction(&self) -> Option<String> {

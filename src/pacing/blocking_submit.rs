@@ -26,7 +26,7 @@ pub struct DetectError(#[from] WaitError);
 /// Kernels are made this long, so that a submit of some tens of µs stands out.
 const KERNEL_NS: u64 = 4_000_000;
 /// No trial is started after this.
-const LONGEST: Duration = Duration::from_millis(150);
+const LONGEST: Duration = Duration::from_millis(300);
 /// The median of so many trials decides, so that one lost time slice can't.
 const N_TRIALS: usize = 3;
 const MOST_STEPS: u32 = 1 << 30;
@@ -35,7 +35,7 @@ const MOST_STEPS: u32 = 1 << 30;
 ///
 /// On Mesa's lavapipe it is: with two frames in flight the GPU's time then shows up inside `submit` instead of in the wait.
 /// The shader is compiled and run once before anything is timed. The kernel's length is fitted to the adapter; all
-/// in all it takes some 30 ms, and under 300 ms unless the compiler or the adapter stalls. Where no kernel can be made
+/// in all it takes some 30 ms, and under half a second unless the compiler or the adapter stalls. Where no kernel can be made
 /// long enough (wgpu's noop backend runs none) the answer is "no". Waits block; nothing else may poll `device` meanwhile.
 ///
 /// # Errors
@@ -66,11 +66,20 @@ struct Trial {
     both_ns: u64,
 }
 
+/// Runs that a kernel's length is the least of: on a busy machine any one of them may have lost its core.
+const N_RUNS: usize = 3;
+
 /// Steps for a kernel of about [`KERNEL_NS`], found by growing it; `run` gives the time of a kernel in ns.
 fn fit_steps<E>(started: Instant, mut run: impl FnMut(u32) -> Result<u64, E>) -> Result<u32, E> {
     let mut n_steps = 1_000u32;
     loop {
-        let run_ns = run(n_steps)?;
+        let mut run_ns = run(n_steps)?;
+        // What is long enough at first sight has to be so each time.
+        for _ in 1..N_RUNS {
+            if run_ns >= KERNEL_NS && started.elapsed() < LONGEST {
+                run_ns = run_ns.min(run(n_steps)?);
+            }
+        }
         if run_ns >= KERNEL_NS || n_steps >= MOST_STEPS || started.elapsed() >= LONGEST {
             return Ok(n_steps);
         }
@@ -248,8 +257,21 @@ mod tests {
             .expect("no run fails");
             let kernel_ns = f64::from(n_steps) * ns_per_step;
             assert!((2e6..20e6).contains(&kernel_ns), "{kernel_ns} ns at {ns_per_step} ns a step");
-            assert!(n_runs <= 8, "{n_runs} runs at {ns_per_step} ns a step");
+            assert!(n_runs <= 10, "{n_runs} runs at {ns_per_step} ns a step");
         }
+    }
+
+    #[test]
+    fn pacing_one_lost_time_slice_does_not_end_the_fitting() {
+        let mut n_runs = 0;
+        let n_steps = fit_steps(Instant::now(), |n_steps| {
+            n_runs += 1;
+            // The first run of the smallest kernel, and another one, take a time slice of 8 ms longer than the kernel.
+            let slice_ns = if matches!(n_runs, 1 | 4) { 8 * MS } else { 0 };
+            Ok::<u64, ()>(u64::from(n_steps) * 2 + slice_ns)
+        });
+        let kernel_ns = u64::from(n_steps.expect("no run fails")) * 2;
+        assert!((2 * MS..20 * MS).contains(&kernel_ns), "{kernel_ns} ns");
     }
 
     #[test]

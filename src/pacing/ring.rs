@@ -17,6 +17,16 @@ pub trait SubmissionWaiter<S> {
     /// # Errors
     /// Whatever keeps the wait from ending well, such as a lost device.
     fn wait(&mut self, submission: &S) -> Result<(), Self::Error>;
+
+    /// As [`wait`](Self::wait), for a submission that was made at `submitted`. The ring calls this one; a waiter that
+    /// predicts when the submission will be finished makes use of it.
+    ///
+    /// # Errors
+    /// As [`wait`](Self::wait).
+    fn wait_since(&mut self, submission: &S, submitted: Instant) -> Result<(), Self::Error> {
+        let _ = submitted;
+        self.wait(submission)
+    }
 }
 
 impl<S, E, F: FnMut(&S) -> Result<(), E>> SubmissionWaiter<S> for F {
@@ -75,10 +85,17 @@ pub struct RingFull<S> {
 /// ```
 #[derive(Debug)]
 pub struct InFlightRing<S> {
-    submissions: VecDeque<S>,
+    submissions: VecDeque<Pushed<S>>,
     capacity: usize,
     n_pushed: u64,
     n_taken: u64,
+}
+
+/// A submission and when it was pushed, which is right after it was made.
+#[derive(Debug)]
+struct Pushed<S> {
+    submission: S,
+    at: Instant,
 }
 
 impl<S> InFlightRing<S> {
@@ -133,7 +150,7 @@ impl<S> InFlightRing<S> {
         Ok(FrameSlot { frame_idx: self.n_pushed, slot_idx, waited_ns })
     }
 
-    /// Takes in the submission of the frame that was just submitted and gives its frame index.
+    /// Takes in the submission of the frame that was just submitted, right after its submit, and gives its frame index.
     ///
     /// # Errors
     /// [`RingFull`] when no slot was waited for.
@@ -142,7 +159,7 @@ impl<S> InFlightRing<S> {
             return Err(RingFull { capacity: self.capacity, submission });
         }
         let frame_idx = self.n_pushed;
-        self.submissions.push_back(submission);
+        self.submissions.push_back(Pushed { submission, at: Instant::now() });
         self.n_pushed += 1;
         Ok(frame_idx)
     }
@@ -183,8 +200,8 @@ impl<S> InFlightRing<S> {
     }
 }
 
-fn timed_wait<S, W: SubmissionWaiter<S>>(waiter: &mut W, submission: &S) -> Result<u64, W::Error> {
+fn timed_wait<S, W: SubmissionWaiter<S>>(waiter: &mut W, pushed: &Pushed<S>) -> Result<u64, W::Error> {
     let started = Instant::now();
-    waiter.wait(submission)?;
+    waiter.wait_since(&pushed.submission, pushed.at)?;
     Ok(super::elapsed_ns(started))
 }

@@ -11,11 +11,11 @@ mod gpu_scene;
 mod layout;
 mod meshes;
 mod passes;
+mod pick;
 mod prepare;
 mod rays;
 mod shaders;
 mod sky;
-mod sun_trial;
 mod targets;
 mod textures;
 
@@ -30,8 +30,8 @@ use crate::scene::Scene;
 pub use count_rays::RayCounts;
 pub use encode::PASSES;
 pub use gpu_scene::SceneCounts;
+pub use pick::{Picked, Picker};
 pub use rays::{RayBackend, RayMode, RayStats};
-pub use sun_trial::{SUN_VARIANTS, choose_sun_variant};
 pub use targets::PICTURE_FORMAT;
 
 /// How radiance becomes what a display can show.

@@ -101,6 +101,15 @@ pub fn shade(n_samples: u32, has_rays: bool) -> &'static str {
     }
 }
 
+/// By the number of samples, 1 or 4.
+pub fn pick(n_samples: u32) -> &'static str {
+    if n_samples == 1 {
+        source!("layout.wgsl", "scene.wgsl", "ids.wgsl", "visibility_single.wgsl", "passes/pick.wgsl")
+    } else {
+        source!("layout.wgsl", "scene.wgsl", "ids.wgsl", "visibility_msaa.wgsl", "passes/pick.wgsl")
+    }
+}
+
 /// Steps of the sun pass.
 #[derive(Clone, Copy, Debug)]
 pub enum SunStep {
@@ -210,6 +219,7 @@ mod tests {
         all.push(("visibility", VISIBILITY));
         for n_samples in [1, 4] {
             all.push(("visibility_masked", visibility_masked(n_samples)));
+            all.push(("pick", pick(n_samples)));
             for has_rays in [false, true] {
                 all.push(("shade", shade(n_samples, has_rays)));
             }

@@ -12,8 +12,7 @@ use crate::scene::Sun;
 const SOLAR_ILLUMINANCE: f32 = 128_000.0;
 /// Of the ground below the horizon: dry grass and stone.
 const GROUND_ALBEDO: [f32; 3] = [0.22, 0.20, 0.16];
-const FACE_SIZE: u32 = 256;
-/// The smallest level's faces are 8 pixels wide.
+/// The smallest level's faces are a 32nd as wide as the largest one's.
 const N_LEVELS: u32 = 6;
 const DFG_SIZE: u32 = 64;
 
@@ -102,6 +101,7 @@ struct Baker<'a> {
     module: wgpu::ShaderModule,
     sampler: wgpu::Sampler,
     sky: Sky,
+    face_px: u32,
     encoder: wgpu::CommandEncoder,
 }
 
@@ -128,10 +128,11 @@ impl<'a> Baker<'a> {
                 sun_direction: sun.direction().into(),
                 mie_scale: mie_scale(sun),
                 sun_illuminance: [SOLAR_ILLUMINANCE; 3],
-                face_size: FACE_SIZE,
+                face_size: sun.sky_px,
                 ground_albedo: GROUND_ALBEDO,
                 roughness: 0.0,
             },
+            face_px: sun.sky_px,
             encoder: gpu
                 .device
                 .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("praxis::render::sky") }),
@@ -139,10 +140,11 @@ impl<'a> Baker<'a> {
     }
 
     fn bake(mut self) -> Environment {
+        let face_px = self.face_px;
         let transmittance = self.texture("transmittance", 256, 64, 1, 1);
         let multiscatter = self.texture("multiscatter", 32, 32, 1, 1);
-        let raw = self.texture("raw sky", FACE_SIZE, FACE_SIZE, 6, N_LEVELS);
-        let cube = self.texture("environment", FACE_SIZE, FACE_SIZE, 6, N_LEVELS);
+        let raw = self.texture("raw sky", face_px, face_px, 6, N_LEVELS);
+        let cube = self.texture("environment", face_px, face_px, 6, N_LEVELS);
         let dfg = self.texture("dfg", DFG_SIZE, DFG_SIZE, 1, 1);
         let of_sky = self.irradiance_buffer();
         let irradiance = self.irradiance_buffer();
@@ -153,7 +155,7 @@ impl<'a> Baker<'a> {
         self.run("directional_albedo", &[], Target::Texture(&dfg), (8, 8, 1));
         self.run("transmittance", &[0], Target::Texture(&transmittance), (32, 8, 1));
         self.run_with("multiscatter", &[0, 1], &luts[..1], Target::Texture(&multiscatter), (4, 4, 1));
-        let faces = FACE_SIZE / 8;
+        let faces = face_px / 8;
         self.run_with("radiance", &[0, 1], &luts, Target::Level(&raw, 0), (faces, faces, 6));
         let raw_view = level(&raw, 0);
         self.run_with("project", &[1], &[(4, view(&raw_view))], Target::Irradiance(&of_sky), (1, 1, 1));
@@ -161,7 +163,7 @@ impl<'a> Baker<'a> {
         self.run_with("ground", &[0, 1], &lit, Target::Level(&cube, 0), (faces, faces, 6));
         self.copy_level_0(&cube, &raw);
         for n in 1..N_LEVELS {
-            self.sky.face_size = FACE_SIZE >> n;
+            self.sky.face_size = face_px >> n;
             let size = self.sky.face_size.div_ceil(8);
             let finer = level(&raw, n - 1);
             self.run_with("downsample", &[0, 1], &[(4, view(&finer))], Target::Level(&raw, n), (size, size, 6));
@@ -170,7 +172,7 @@ impl<'a> Baker<'a> {
         self.run_with("project", &[1], &[(4, view(&coarse))], Target::Irradiance(&irradiance), (1, 1, 1));
         let all = cube_view(&raw, 0, N_LEVELS);
         for n in 1..N_LEVELS {
-            self.sky.face_size = FACE_SIZE >> n;
+            self.sky.face_size = face_px >> n;
             self.sky.roughness = n as f32 / (N_LEVELS - 1) as f32;
             let size = self.sky.face_size.div_ceil(8);
             self.run_with("prefilter", &[0, 1], &[(4, view(&all))], Target::Level(&cube, n), (size, size, 6));
@@ -240,7 +242,7 @@ impl<'a> Baker<'a> {
     }
 
     fn copy_level_0(&mut self, from: &wgpu::Texture, to: &wgpu::Texture) {
-        let size = wgpu::Extent3d { width: FACE_SIZE, height: FACE_SIZE, depth_or_array_layers: 6 };
+        let size = wgpu::Extent3d { width: self.face_px, height: self.face_px, depth_or_array_layers: 6 };
         self.encoder.copy_texture_to_texture(from.as_image_copy(), to.as_image_copy(), size);
     }
 

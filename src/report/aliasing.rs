@@ -50,6 +50,22 @@ pub(super) fn table(run: &Aliasing, baseline: Option<&Aliasing>) -> String {
     table.trim_fmt()
 }
 
+/// The same measures for a page: name, what it is, the run's value and the Baseline's.
+pub(super) fn rows(
+    run: &Aliasing,
+    baseline: Option<&Aliasing>,
+) -> impl Iterator<Item = (&'static str, &'static str, Option<f64>, Option<f64>)> {
+    MEASURES.iter().map(move |(key, name, measure)| {
+        let about = match *key {
+            "flip_mean" => "the whole picture, as the eye weighs it",
+            "edge_error" => "along edges, in displayed white",
+            "shadow_edge_error" => "along the edges of shadows",
+            _ => "under a sub-pixel pan, beyond the reference's own",
+        };
+        (*name, about, measure(run), baseline.and_then(measure))
+    })
+}
+
 /// The same measures by name, each with the Baseline's.
 pub(super) fn to_json(run: &Aliasing, baseline: Option<&Aliasing>) -> Value {
     let measures = MEASURES.iter().map(|(key, _, measure)| {

@@ -1,17 +1,31 @@
-//! From a run file to what a person or a program reads: the terminal table and its JSON.
+//! From a run file to what a person or a program reads: the terminal table and its JSON, the HTML page, the trace.
 //!
 //! Everything here is a function of the run, its Baseline and the Budgets; nothing is measured and nothing printed.
 
 mod aliasing;
+mod experiment;
 mod format;
+mod html;
+mod settle;
 mod table;
+mod trace;
+mod verdict;
 
+pub use experiment::{ExperimentReport, spread_table};
 pub use format::format_value;
+pub use html::{ExperimentPage, Page, PagePictures, Picture as ReportPicture, PictureSet};
+pub use trace::{MOST_TRACE_FRAMES, write_trace};
+pub use verdict::{Verdict, VerdictKind};
 
 use serde_json::{Value, json};
 
 use crate::measure::aliasing::Aliasing;
-use crate::measure::{Budget, BudgetOutcome, BudgetVerdict, Comparison, RayTotals, RunFile, compare, judge_budgets};
+use crate::measure::experiment::MachineSpread;
+use crate::measure::{
+    Budget, BudgetOutcome, BudgetVerdict, Comparison, Drift, DriftVerdict, LineDrift, RayTotals, RunFile, compare,
+    judge_budgets, judge_drift,
+};
+use format::format_delta;
 
 /// A run, beside its Baseline where there is one, and judged against Budgets.
 #[derive(Clone, Debug)]
@@ -22,6 +36,8 @@ pub struct Report<'a> {
     pub baseline: Option<&'a RunFile>,
     /// The run beside the Baseline.
     pub comparison: Option<Comparison>,
+    /// What the difference comes to.
+    pub drift: Option<Drift>,
     /// The Budgets, judged.
     pub budgets: Vec<BudgetOutcome>,
     /// The run's aliasing measures.
@@ -33,11 +49,22 @@ pub struct Report<'a> {
 impl<'a> Report<'a> {
     /// Compares and judges `run`.
     pub fn new(run: &'a RunFile, baseline: Option<&'a RunFile>, budgets: &[Budget]) -> Self {
+        Self::with_spread(run, baseline, None, budgets)
+    }
+
+    /// The same, with what is known of how much the machine's runs spread.
+    pub fn with_spread(
+        run: &'a RunFile,
+        baseline: Option<&'a RunFile>,
+        spread: Option<&MachineSpread>,
+        budgets: &[Budget],
+    ) -> Self {
         let comparison = baseline.map(|baseline| compare(run, baseline));
         Self {
             run,
             baseline,
             comparison,
+            drift: baseline.map(|baseline| judge_drift(run, baseline, spread)),
             budgets: judge_budgets(run, budgets),
             aliasing: Aliasing::of_run(run),
             baseline_aliasing: baseline.and_then(Aliasing::of_run),
@@ -47,6 +74,16 @@ impl<'a> Report<'a> {
     /// Whether a Budget is breached.
     pub fn has_breach(&self) -> bool {
         self.budgets.iter().any(|outcome| outcome.verdict == BudgetVerdict::Breach)
+    }
+
+    /// Whether a line is suspect; see [`DriftVerdict::Suspect`].
+    pub fn has_suspect(&self) -> bool {
+        self.drift.as_ref().is_some_and(|drift| drift.with_verdict(DriftVerdict::Suspect).next().is_some())
+    }
+
+    /// The commands that settle a suspicion; empty where there is no Baseline.
+    pub fn settling_commands(&self) -> Vec<String> {
+        self.baseline.map(|baseline| settle::commands(self.run, baseline)).unwrap_or_default()
     }
 
     /// The report for a terminal; with `colour`, verdicts are coloured by ANSI escapes. Ends with a line break.
@@ -76,6 +113,9 @@ impl<'a> Report<'a> {
             "schema": "praxis.report/1",
             "run": self.run.clone().without_samples(),
             "comparison": self.comparison,
+            "drift": self.drift,
+            "verdict": Verdict::of(self),
+            "settle": if self.has_suspect() { self.settling_commands() } else { Vec::new() },
             "budgets": self.budgets,
             "aliasing": self.aliasing.as_ref().map(|run| aliasing::to_json(run, self.comparable_aliasing())),
             "notes": self.notes(),
@@ -119,6 +159,10 @@ impl<'a> Report<'a> {
         if let Some(reason) = &run.void_reason {
             notes.push(format!("VOID: {reason}; the timings are of the wrong work and nothing is judged"));
         }
+        for golden in run.goldens.iter().filter(|golden| !golden.passes) {
+            let complaint = golden.complaint().unwrap_or_default();
+            notes.push(format!("golden {}: {complaint}", golden.name));
+        }
         if !run.complete {
             notes.push(format!("INCOMPLETE: the run was interrupted after {}", counted(run.n_frames, "frame")));
         }
@@ -140,6 +184,7 @@ impl<'a> Report<'a> {
                 faults.absurd
             ));
         }
+        notes.extend(self.drift_notes());
         for outcome in self.budgets.iter().filter(|outcome| outcome.value.is_none()) {
             let budget = &outcome.budget;
             notes.push(format!("Budget not judged: the run has no line {} ({})", budget.line, budget.statistic.name()));
@@ -158,6 +203,48 @@ impl<'a> Report<'a> {
         }
         notes.extend(run.warnings.iter().map(|warning| format!("warning: {warning}")));
         notes.extend(self.baseline_notes());
+        notes
+    }
+
+    /// What the lines' differences from the Baseline come to.
+    fn drift_notes(&self) -> Vec<String> {
+        let Some(drift) = &self.drift else { return Vec::new() };
+        let mut notes = Vec::new();
+        let both = |line: &LineDrift| match line.at_baseline_clock_percent {
+            Some(percent) => format!(
+                "{} as read, {} at the Baseline's clock",
+                format_delta(Some(line.as_read_percent)),
+                format_delta(Some(percent))
+            ),
+            None => format_delta(Some(line.as_read_percent)),
+        };
+        for line in drift.with_verdict(DriftVerdict::Suspect) {
+            let margin = line.margin_percent;
+            notes.push(format!("SUSPECT: {} moved by {}, beyond the margin of {margin:.1}%", line.name, both(line)));
+        }
+        if self.has_suspect() {
+            notes.push("  a regression or drift of the machine, which interleaved runs tell apart:".to_owned());
+            notes.extend(self.settling_commands().into_iter().map(|command| format!("  {command}")));
+        }
+        for line in drift.with_verdict(DriftVerdict::MovedWithClock) {
+            notes.push(format!("moved with the clock: {}: {}", line.name, both(line)));
+        }
+        for line in drift.with_verdict(DriftVerdict::Faster) {
+            notes.push(format!("faster than the Baseline: {}: {}", line.name, both(line)));
+        }
+        for creep in &drift.creeps {
+            let since = [creep.since.as_deref(), creep.since_commit.as_deref()];
+            let since: Vec<&str> = since.into_iter().flatten().collect();
+            let since = if since.is_empty() { String::new() } else { format!(", since {}", since.join(", ")) };
+            let n_records = counted(creep.n_records as u64, "recording");
+            notes.push(format!(
+                "CREEP: {} rose by {:.1}% over {n_records} of the Baseline{since}, little by little",
+                creep.name, creep.percent
+            ));
+        }
+        if !drift.obstacles.is_empty() {
+            notes.push("not judged against the Baseline, which was measured otherwise (below)".to_owned());
+        }
         notes
     }
 

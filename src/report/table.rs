@@ -10,7 +10,7 @@ use crate::measure::names::{self, LineKind};
 use crate::measure::{BudgetVerdict, RunLine, Summary};
 
 /// The sections in their order, each with its title.
-const SECTIONS: &[(LineKind, &str)] = &[
+pub(super) const SECTIONS: &[(LineKind, &str)] = &[
     (LineKind::Frame, "frame"),
     (LineKind::Stage, "CPU stages"),
     (LineKind::System, "systems"),
@@ -42,8 +42,11 @@ const ORDER: &[&str] = &[
 pub(super) fn lines_table(report: &Report, colour: bool) -> String {
     let has_budgets = report.budgets.iter().any(|outcome| outcome.value.is_some());
     let mut header = vec!["line", "median", "p95", "p99"];
+    let has_clock = report.drift.as_ref().is_some_and(|drift| drift.clock_ratio.is_some());
     if report.comparison.is_some() {
-        header.extend(["Baseline median", "Δ", "Baseline p95", "Δ"]);
+        header.extend(["Baseline median", "Δ"]);
+        header.extend(has_clock.then_some("Δ at its clock"));
+        header.extend(["Baseline p95", "Δ"]);
     }
     if has_budgets {
         header.push("Budget");
@@ -78,7 +81,7 @@ pub(super) fn lines_table(report: &Report, colour: bool) -> String {
     table.trim_fmt()
 }
 
-fn section<'a>(report: &Report<'a>, kind: LineKind) -> Vec<(&'a str, &'a RunLine)> {
+pub(super) fn section<'a>(report: &Report<'a>, kind: LineKind) -> Vec<(&'a str, &'a RunLine)> {
     let of_kind = |name: &str| LineKind::of(name) == kind;
     let mut lines: Vec<(&str, &RunLine)> =
         report.run.lines.iter().map(|(name, line)| (name.as_str(), line)).filter(|(name, _)| of_kind(name)).collect();
@@ -94,15 +97,20 @@ fn line_row(report: &Report, name: &str, line: &RunLine, has_budgets: bool) -> R
     let Summary { median, p95, p99, .. } = line.summary;
     let mut row = vec![Cell::new(format!("  {}", short_name(name))), value(median), value(p95), value(p99)];
     if let Some(comparison) = &report.comparison {
-        match comparison.line(name) {
-            Some(line) => row.extend([
-                value(line.baseline.median),
-                Cell::new(format_delta(line.median_delta_percent)),
-                value(line.baseline.p95),
-                Cell::new(format_delta(line.p95_delta_percent)),
-            ]),
-            None => row.extend([Cell::new("new"), Cell::new("-"), Cell::new("new"), Cell::new("-")]),
-        }
+        let drift = report.drift.as_ref();
+        let at_clock = drift
+            .filter(|drift| drift.clock_ratio.is_some())
+            .map(|drift| Cell::new(format_delta(drift.line(name).and_then(|line| line.at_baseline_clock_percent))));
+        let (median, p95) = match comparison.line(name) {
+            Some(line) => (
+                [value(line.baseline.median), Cell::new(format_delta(line.median_delta_percent))],
+                [value(line.baseline.p95), Cell::new(format_delta(line.p95_delta_percent))],
+            ),
+            None => ([Cell::new("new"), Cell::new("-")], [Cell::new("new"), Cell::new("-")]),
+        };
+        row.extend(median);
+        row.extend(at_clock);
+        row.extend(p95);
     }
     if has_budgets {
         row.push(budget_cell(report, name, line));
@@ -111,7 +119,7 @@ fn line_row(report: &Report, name: &str, line: &RunLine, has_budgets: bool) -> R
 }
 
 /// A section's title says the kind, so its lines need no prefix.
-fn short_name(name: &str) -> &str {
+pub(super) fn short_name(name: &str) -> &str {
     let prefixes = [names::STAGE_PREFIX, names::SYSTEM_PREFIX, names::GPU_PREFIX, names::CHAIN_PREFIX];
     prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name)
 }

@@ -56,13 +56,15 @@ pub struct Sun {
     pub azimuth_deg: f32,
     /// Haze: optical depth of the air with its haze over that of pure air (Linke). 1 is pure air, 1.5 to 2.5 clear, 5 hazy.
     pub turbidity: f32,
+    /// Pixels on a side of the sky's six faces: 32, 64, 128 or 256. A finer sky takes longer to bake.
+    pub sky_px: u32,
     /// Degrees across, of the disc that shadows are cast by: 0 for hard shadows, 0.53 for those of the real sun.
     pub angular_diameter_deg: f32,
 }
 
 impl Default for Sun {
     fn default() -> Self {
-        Self { elevation_deg: 40.0, azimuth_deg: 140.0, turbidity: 1.6, angular_diameter_deg: 0.0 }
+        Self { elevation_deg: 40.0, azimuth_deg: 140.0, turbidity: 1.6, sky_px: 256, angular_diameter_deg: 0.0 }
     }
 }
 

@@ -38,6 +38,7 @@ pub struct Scene {
     overriding_camera: Option<CameraView>,
     exposure_ev100: Option<f32>,
     warnings: Vec<String>,
+    files: Vec<PathBuf>,
 }
 
 impl Scene {
@@ -53,7 +54,7 @@ impl Scene {
     }
 
     fn from_spawned(name: String, spawned: Spawned, options: &LoadOptions) -> Self {
-        let Spawned { world, assets, sun, exposure_ev100, warnings } = spawned;
+        let Spawned { world, assets, sun, exposure_ev100, warnings, files } = spawned;
         let mut times = SystemTimes::new(options.clock_ns);
         let mut schedule = Schedule::default();
         schedule.set_executor(SingleThreadedExecutor::new());
@@ -65,8 +66,9 @@ impl Scene {
             )
                 .chain(),
         );
+        let overriding_camera = None;
         let mut scene =
-            Self { name, world, assets, schedule, times, sun, overriding_camera: None, exposure_ev100, warnings };
+            Self { name, world, assets, schedule, times, sun, overriding_camera, exposure_ev100, warnings, files };
         scene.update(0);
         scene
     }
@@ -167,9 +169,19 @@ impl Scene {
         self.times.times()
     }
 
+    /// What the clock that times the systems reads now.
+    pub fn clock_ns(&self) -> u64 {
+        self.times.now_ns()
+    }
+
     /// What was found wrong but not fatal, or is not supported.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    /// Every file that it was read from: the scene file, glTF files, their buffers and images.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
     }
 
     fn cameras(&self) -> &Cameras {

@@ -1,7 +1,7 @@
 //! Fills a world: collects nodes and what hangs on them, sorts the nodes into slots, then spawns the entities.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bevy_ecs::prelude::*;
 use glam::Affine3A;
@@ -23,6 +23,8 @@ pub(super) struct Spawned {
     pub sun: Entity,
     pub exposure_ev100: Option<f32>,
     pub warnings: Vec<String>,
+    /// Every file that it was read from.
+    pub files: Vec<PathBuf>,
 }
 
 /// Name of the camera that frames everything.
@@ -41,10 +43,11 @@ pub(super) fn load(path: &Path, options: &LoadOptions) -> Result<Spawned, SceneE
 fn load_gltf(path: &Path, options: &LoadOptions) -> Result<Spawned, SceneError> {
     let mut importer = Importer::default();
     let model = importer.model(path, None)?;
+    let files = importer.source_files();
     let (assets, warnings) = importer.finish()?;
     let mut builder = SpawnBuilder::default();
     builder.add_model(&model, NO_PARENT, [1.0; 3], true);
-    builder.finish(assets, warnings, SceneSettings { aspect: options.aspect, ..SceneSettings::default() }, path)
+    builder.finish(assets, warnings, SceneSettings { aspect: options.aspect, files, ..SceneSettings::default() }, path)
 }
 
 /// What applies to a scene as a whole.
@@ -57,6 +60,8 @@ pub(super) struct SceneSettings {
     /// Names that exist; `None` for the framing camera.
     pub default_camera: Option<String>,
     pub bench_camera: Option<String>,
+    /// Every file that the scene was read from.
+    pub files: Vec<PathBuf>,
 }
 
 /// A component waiting for its node's slot.
@@ -146,7 +151,7 @@ impl SpawnBuilder {
         if bounds.is_empty() {
             warnings.push(format!("{}: there is nothing to draw", path.display()));
         }
-        let SceneSettings { aspect, sun, exposure_ev100, paths, default_camera, bench_camera } = settings;
+        let SceneSettings { aspect, sun, exposure_ev100, paths, default_camera, bench_camera, files } = settings;
         let default_camera = default_camera.unwrap_or_else(|| {
             self.add_camera(FRAMING_CAMERA.to_string(), framing(&bounds, aspect), Vec::new());
             FRAMING_CAMERA.to_string()
@@ -178,7 +183,7 @@ impl SpawnBuilder {
         world.insert_resource(paths);
         world.insert_resource(FrameIdx::default());
         let sun = world.spawn(sun).id();
-        Ok(Spawned { world, assets, sun, exposure_ev100, warnings })
+        Ok(Spawned { world, assets, sun, exposure_ev100, warnings, files })
     }
 
     /// World bounds of all instances without their motion; a transform that is not finite is a fault.

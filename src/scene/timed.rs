@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bevy_ecs::system::{Adapt, IntoAdapterSystem, RunSystemError, System, SystemIn};
+use crossbeam_utils::CachePadded;
 
 /// What one system took in the last update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,13 +13,26 @@ pub struct SystemTime {
     pub name: &'static str,
     /// Nanoseconds.
     pub ns: u64,
+    /// When it began, by the scene's clock.
+    pub began_ns: u64,
 }
+
+/// One system's last run.
+#[derive(Default)]
+struct LastRun {
+    elapsed_ns: AtomicU64,
+    began_ns: AtomicU64,
+}
+
+/// Where a system leaves its time: on a cache line of its own, whichever thread the schedule runs it on, so that no write takes
+/// the line from under another system's (`praxis probe line` measures what that costs).
+type Cell = CachePadded<LastRun>;
 
 /// Where the wrapped systems leave their times. All are written and read on the thread that runs the schedule; the
 /// atomics are there because a system must be `Send`.
 pub(super) struct SystemTimes {
     clock_ns: fn() -> u64,
-    cells: Vec<Arc<AtomicU64>>,
+    cells: Vec<Arc<Cell>>,
     times: Vec<SystemTime>,
 }
 
@@ -30,17 +44,23 @@ impl SystemTimes {
 
     /// Wraps a system so that each run is timed.
     pub fn timed<S>(&mut self, name: &'static str, system: S) -> IntoAdapterSystem<Timer, S> {
-        let elapsed_ns = Arc::new(AtomicU64::new(0));
-        self.cells.push(Arc::clone(&elapsed_ns));
-        self.times.push(SystemTime { name, ns: 0 });
-        IntoAdapterSystem::new(Timer { clock_ns: self.clock_ns, elapsed_ns }, system)
+        let cell = Arc::new(Cell::default());
+        self.cells.push(Arc::clone(&cell));
+        self.times.push(SystemTime { name, ns: 0, began_ns: 0 });
+        IntoAdapterSystem::new(Timer { clock_ns: self.clock_ns, cell }, system)
     }
 
     /// Takes over what the last run left.
     pub fn collect(&mut self) {
         for (time, cell) in self.times.iter_mut().zip(&self.cells) {
-            time.ns = cell.load(Ordering::Relaxed);
+            time.ns = cell.elapsed_ns.load(Ordering::Relaxed);
+            time.began_ns = cell.began_ns.load(Ordering::Relaxed);
         }
+    }
+
+    /// What the clock reads now.
+    pub fn now_ns(&self) -> u64 {
+        (self.clock_ns)()
     }
 
     /// As of the last [`Self::collect`], in the order of the schedule.
@@ -52,7 +72,7 @@ impl SystemTimes {
 /// Runs a system between two readings of the clock.
 pub(super) struct Timer {
     clock_ns: fn() -> u64,
-    elapsed_ns: Arc<AtomicU64>,
+    cell: Arc<Cell>,
 }
 
 impl<S: System> Adapt<S> for Timer {
@@ -66,7 +86,28 @@ impl<S: System> Adapt<S> for Timer {
     ) -> Result<Self::Out, RunSystemError> {
         let start_ns = (self.clock_ns)();
         let out = run_system(input);
-        self.elapsed_ns.store((self.clock_ns)().saturating_sub(start_ns), Ordering::Relaxed);
+        self.cell.elapsed_ns.store((self.clock_ns)().saturating_sub(start_ns), Ordering::Relaxed);
+        self.cell.began_ns.store(start_ns, Ordering::Relaxed);
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_system_writes_its_time_on_a_line_of_its_own() {
+        // The greatest line that a machine of today has: 128 bytes, on Apple silicon; x86 fetches lines of 64 in pairs.
+        const LINE_BYTES: usize = 128;
+        assert!(cfg!(not(any(target_arch = "x86_64", target_arch = "aarch64"))) || align_of::<Cell>() >= LINE_BYTES);
+        let mut times = SystemTimes::new(|| 0);
+        let systems: Vec<_> = (0..3).map(|_| times.timed("system", || {})).collect();
+        let places: Vec<usize> = times.cells.iter().map(|cell| &raw const **cell as usize).collect();
+        for (idx, place) in places.iter().enumerate() {
+            assert_eq!(place % align_of::<Cell>(), 0);
+            assert!(places[..idx].iter().all(|other| place.abs_diff(*other) >= align_of::<Cell>()), "{places:?}");
+        }
+        drop(systems);
     }
 }

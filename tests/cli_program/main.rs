@@ -2,9 +2,13 @@
 //! each links all of wgpu.
 
 mod aliasing;
+mod bench;
+mod comparing;
 mod faults;
 mod goldens;
 mod info;
+mod pacing;
+mod probe;
 mod report;
 
 use std::path::{Path, PathBuf};

@@ -2,7 +2,10 @@
 
 use std::fs;
 
-use praxis::measure::{FrameLog, Machine, RunFile, Unit, baseline_path, names, read_baseline, record_baseline};
+use praxis::measure::{
+    FrameLog, MOST_RECORDS, Machine, RunFile, Unit, baseline_path, baseline_records, names, read_baseline,
+    record_baseline,
+};
 
 fn run() -> RunFile {
     let mut log = FrameLog::with_capacity(2);
@@ -25,7 +28,8 @@ fn measure_baselines_are_recorded_and_found_by_machine_and_scene() {
     let path = record_baseline(root.path(), &run).expect("the run is good");
     assert_eq!(path, root.path().join("llvmpipe-amd-epyc-2c/town.json"));
     let baseline = read_baseline(root.path(), &run).expect("it was just recorded").expect("it was just recorded");
-    assert_eq!(baseline, run.clone().without_samples());
+    let history = baseline_records(&run);
+    assert_eq!(baseline, RunFile { history, ..run.clone().without_samples() });
     assert_eq!(baseline.line(names::CPU_FRAME).expect("it has the line").summary.median, 20.0);
 
     let mut elsewhere = run;
@@ -65,4 +69,45 @@ fn measure_broken_baselines_and_folders_are_errors() {
     fs::write(&file, "").expect("the folder can be written");
     let message = record_baseline(&file, &run).expect_err("a file is no folder").to_string();
     assert!(message.starts_with("can't write "), "{message}");
+}
+
+#[test]
+fn measure_a_baseline_keeps_its_last_recordings() {
+    let root = tempfile::tempdir().expect("a temporary folder");
+    let mut run = run();
+    for day in 1..=13 {
+        run.date = Some(format!("2026-01-{day:02}T00:00:00Z"));
+        run.build.commit = Some(format!("c{day}"));
+        run.lines.get_mut(names::CPU_FRAME).expect("it is there").summary.median = f64::from(day);
+        record_baseline(root.path(), &run).expect("the run is good");
+    }
+    let baseline = read_baseline(root.path(), &run).expect("it is whole").expect("it was recorded");
+    let records = baseline_records(&baseline);
+    assert_eq!(records.len(), MOST_RECORDS);
+    let (first, last) = (&records[0], &records[MOST_RECORDS - 1]);
+    assert_eq!((first.commit.as_deref(), first.medians[names::CPU_FRAME]), (Some("c4"), 4.0));
+    assert_eq!((last.date.as_deref(), last.medians[names::CPU_FRAME]), (Some("2026-01-13T00:00:00Z"), 13.0));
+
+    // A new kernel goes on; other settings say nothing about what was before.
+    run.machine.kernel = Some("7.0".to_owned());
+    record_baseline(root.path(), &run).expect("the run is good");
+    let recorded = |run: &RunFile| read_baseline(root.path(), run).expect("it is whole").expect("it was recorded");
+    assert_eq!(recorded(&run).history.len(), MOST_RECORDS);
+    run.settings.set("msaa", 1);
+    record_baseline(root.path(), &run).expect("the run is good");
+    assert_eq!(recorded(&run).history.len(), 1);
+}
+
+#[test]
+fn measure_baselines_of_before_there_was_a_history_still_read() {
+    let recorded = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("baselines/llvmpipe-amd-epyc-2c/town.json");
+    let mut old: serde_json::Value =
+        serde_json::from_slice(&fs::read(recorded).expect("it is there")).expect("it is JSON");
+    for field in ["history", "date", "goldens"] {
+        old.as_object_mut().expect("a run file is an object").remove(field);
+    }
+    let old = RunFile::parse(old.to_string().as_bytes(), std::path::Path::new("town.json")).expect("it still reads");
+    let records = baseline_records(&old);
+    assert_eq!(records.len(), 1);
+    assert_eq!(records[0].medians[names::CPU_FRAME], old.line(names::CPU_FRAME).expect("it has it").summary.median);
 }

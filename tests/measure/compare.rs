@@ -1,7 +1,8 @@
 //! Baselines, Budgets and the CSV.
 
 use praxis::measure::{
-    Budget, BudgetVerdict, FrameLog, RunFile, Statistic, Unit, compare, judge_budgets, names, write_frames_csv,
+    Budget, BudgetVerdict, FrameLog, RunFile, SpanClock, Statistic, Unit, compare, judge_budgets, names,
+    write_frames_csv,
 };
 use serde_json::{Value, json};
 
@@ -105,9 +106,9 @@ fn measure_csv_has_presentmons_columns_and_every_line() {
     write_frames_csv(&log, &mut csv).expect("memory can be written");
     assert_eq!(
         String::from_utf8(csv).expect("it is text"),
-        "Frame,FrameTime,CPUBusy,CPUWait,GPUTime,Core,stage.encode_ns,\"draws, \"\"all\"\"_count\"\n\
-         0,9.512346,0.512345,9.000001,20.100000,3,77,60\n\
-         1,NA,0.000001,NA,NA,NA,NA,NA\n"
+        "Frame,CPUStartTime,FrameTime,CPUBusy,CPUWait,GPULatency,GPUTime,GPUBusy,GPUWait,Core,stage.encode_ns,\"draws, \"\"all\"\"_count\"\n\
+         0,NA,9.512346,0.512345,9.000001,NA,20.100000,NA,NA,3,77,60\n\
+         1,NA,NA,0.000001,NA,NA,NA,NA,NA,NA,NA,NA\n"
     );
 }
 
@@ -116,12 +117,33 @@ fn measure_csv_prefers_the_measured_frame_time_and_needs_no_line() {
     let mut log = FrameLog::with_capacity(1);
     let mut csv = Vec::new();
     write_frames_csv(&log, &mut csv).expect("memory can be written");
-    assert_eq!(csv, b"Frame,FrameTime,CPUBusy,CPUWait,GPUTime,Core\n");
+    assert_eq!(csv, b"Frame,CPUStartTime,FrameTime,CPUBusy,CPUWait,GPULatency,GPUTime,GPUBusy,GPUWait,Core\n");
     let [frame, cpu] = [names::FRAME_TIME, names::CPU_FRAME].map(|name| log.line(name, Unit::Nanoseconds));
     let frame_idx = log.begin_frame();
     log.set(frame, frame_idx, 16_600_000);
     log.set(cpu, frame_idx, 500_000);
     csv.clear();
     write_frames_csv(&log, &mut csv).expect("memory can be written");
-    assert!(csv.ends_with(b"0,16.600000,0.500000,NA,NA,NA\n"), "{}", String::from_utf8_lossy(&csv));
+    assert!(csv.ends_with(b"0,NA,16.600000,0.500000,NA,NA,NA,NA,NA,NA\n"), "{}", String::from_utf8_lossy(&csv));
+}
+
+#[test]
+fn measure_csv_tells_when_cpu_and_gpu_began() {
+    let mut log = FrameLog::with_capacity(1);
+    let gpu_frame = log.line(names::GPU_FRAME, Unit::Nanoseconds);
+    let spans = log.spans_mut();
+    let [slot, in_flight] = [names::WAIT_SLOT, names::IN_FLIGHT].map(|name| spans.line(name, SpanClock::Cpu));
+    let [cull, shade] = ["gpu.cull", "gpu.shade"].map(|name| spans.line(name, SpanClock::Gpu));
+    let frame_idx = log.begin_frame();
+    log.set(gpu_frame, frame_idx, 7_000_000);
+    let spans = log.spans_mut();
+    spans.set(slot, frame_idx, 1_000_000, 3_000_000);
+    spans.set(in_flight, frame_idx, 5_000_000, 14_000_000);
+    // 3 ms of 7 at rest between two passes; the envelope leaves 2 ms, of which the middle is taken.
+    spans.set(cull, frame_idx, 100_000_000, 101_000_000);
+    spans.set(shade, frame_idx, 104_000_000, 107_000_000);
+    let mut csv = Vec::new();
+    write_frames_csv(&log, &mut csv).expect("memory can be written");
+    let text = String::from_utf8(csv).expect("it is text");
+    assert!(text.ends_with("\n0,3.000000,NA,NA,NA,3.000000,7.000000,4.000000,3.000000,NA\n"), "{text}");
 }

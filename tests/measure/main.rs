@@ -2,6 +2,9 @@
 
 mod baseline;
 mod compare;
+mod drift;
+mod experiment;
 mod log;
 mod picture;
 mod run_file;
+mod statistics;

@@ -13,6 +13,7 @@ use praxis::measure::{Adapter, Build};
 use praxis::render::{RayMode, RenderOptions, Renderer};
 
 use super::reference_cache::{LIMIT_BYTES, ReferenceCache};
+use crate::commands::page::ALIASING_FOLDER;
 use crate::commands::session::{Session, Stage};
 use crate::commands::{png, terminal};
 
@@ -65,7 +66,7 @@ pub fn measure(
     session.gpu.save_pipeline_cache();
     cache.prune(LIMIT_BYTES);
     let Some(measured) = measured else { return Ok(None) };
-    write_pictures(&folder.join("aliasing"), [width_px, height_px], &measured)?;
+    write_pictures(&folder.join(ALIASING_FOLDER), [width_px, height_px], &measured)?;
     Ok(Some(measured.aliasing))
 }
 

@@ -2,25 +2,29 @@
 
 mod aliasing;
 mod count_rays;
+mod experiment;
+mod folder;
+mod goldens;
+mod made_folders;
 mod reference_cache;
+mod saved_run;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use praxis::frames::{FrameLoop, LoopOutcome};
-use praxis::measure::{
-    Adapter, Budget, Build, FrameLog, RunFile, Settings, read_baseline, record_baseline, write_atomically,
-    write_frames_csv,
-};
-use praxis::pacing::{BlockingSubmit, FrameWait, describe_machine, detect_blocking_submit};
-use praxis::report::Report;
+use praxis::frames::{FrameLoop, LoopOutcome, WaitLog};
+use praxis::measure::{Adapter, Build, FrameLog, RunFile, Settings, Unit, names, record_baseline};
+use praxis::pacing::{FrameWait, HybridSleep, ObtainedPriority, describe_machine, detect_blocking_submit};
 
-use super::session::{Session, Stage};
-use super::{Outcome, places, png, terminal};
+use super::beside::Beside;
+use super::session::{Session, Stage, StageView};
+use super::{Outcome, places, terminal};
 use crate::cli::BenchArgs;
+pub(super) use folder::{RunFolder, default_name};
+use goldens::RunGoldens;
+pub(super) use saved_run::SavedRun;
 
 const HARDWARE_FRAMES: (u32, u32) = (100, 1800);
 /// How long the first Ctrl-C has to be obeyed before a second one counts.
@@ -29,6 +33,10 @@ const SOFTWARE_FRAMES: (u32, u32) = (5, 60);
 
 /// Runs it.
 pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
+    if args.experiment.is_comparing() {
+        return experiment::run(args);
+    }
+    let scene = args.scene.as_deref().unwrap_or_default();
     let is_interrupted = interruption()?;
     let session = Session::open(&args.render)?;
     let size_px = session.size_px();
@@ -38,10 +46,14 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         "measuring {n_frames} frames after {n_warmup} of warm-up at {}×{} pixels",
         size_px[0], size_px[1]
     ));
+    let run_goldens = RunGoldens::of(args, scene)?;
     // The folder first: an hour's run that can't be saved would be lost.
-    let folder = RunFolder::create(args)?;
-    let mut stage = load_for_bench(&session, &args.scene, size_px)?;
-    let submit = detect_blocking_submit(&session.gpu.device, &session.gpu.queue)?;
+    let folder = RunFolder::create(args.out.as_deref(), scene)?;
+    let mut stage = load_for_bench(&session, scene, size_px)?;
+    let submit_blocks = match args.submit_blocks {
+        Some(blocks) => blocks,
+        None => detect_blocking_submit(&session.gpu.device, &session.gpu.queue)?.blocks,
+    };
     anyhow::ensure!(
         !is_interrupted.load(Ordering::Relaxed),
         "interrupted before the first frame: nothing was measured"
@@ -51,29 +63,53 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         n_frames,
         first_frame: 0,
         wait: session.wait(FrameWait::for_benchmark(session.gpu.info.device_type)),
+        hybrid_sleep: HybridSleep::default(),
         n_frames_in_flight: args.render.frames_in_flight as usize,
-        submit_blocks: submit.blocks,
+        submit_blocks,
+        injection: args.inject,
     };
 
+    let started = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
     let mut log = FrameLog::with_capacity(n_frames as usize);
-    let outcome = measure(&session, &mut stage, &frame_loop, &mut log, &is_interrupted)?;
+    let priority = session.set_priority(args.priority.thread_priority);
+    let mut waits = WaitLog::with_capacity((n_warmup + n_frames) as usize);
+    let outcome = measure(&session, &mut stage, &frame_loop, &mut log, &mut waits, &is_interrupted)?;
     log.truncate(outcome.n_frames as usize);
+    let uncertainty_ns = write_overshoots(&waits, &mut log);
 
-    let mut run = describe_run(&session, &stage, &frame_loop, &submit, &log, &outcome);
+    let mut run = describe_run(&session, &stage.view(), &frame_loop, &log, &outcome);
+    run.date = Some(started);
+    describe_priority(&mut run, &priority);
+    run.usage.extend(uncertainty_ns.map(|ns| ("wait.overshoot.uncertainty_ns".to_owned(), ns)));
+    let picture = stage.picture(&session.gpu)?;
+    let golden_pictures = match outcome.is_interrupted {
+        true => Vec::new(),
+        false => goldens::check_or_warn(&run_goldens, &session, &mut stage, &mut run),
+    };
+    if args.skip_goldens {
+        run.warnings.push(
+            "the goldens were left out (--skip-goldens): nothing says that the right picture was measured".into(),
+        );
+    }
     if outcome.is_interrupted && !args.skip_aliasing {
         run.warnings.push("aliasing is missing: interrupted".into());
     }
-    let picture = stage.picture(&session.gpu)?;
     if args.count_rays && !outcome.is_interrupted {
         run.counts.rays = count_rays::count(&session.gpu, &mut stage, &run)?;
     }
-    folder.write(&run, &log, &picture)?;
+    let saved =
+        SavedRun { run: &run, log: &log, picture: Some(&picture), goldens: &golden_pictures }.write(&folder.path);
+    if let Err(error) = saved {
+        // What can't be kept can still be read.
+        print_report(args, &run)?;
+        return Err(error);
+    }
     let aliasing = if args.skip_aliasing || outcome.is_interrupted {
         Ok(())
     } else {
         // The run is on disk by now: nothing that happens here can cost it.
         let aliasing = measure_aliasing(&session, &mut stage, &mut run, &folder, &is_interrupted);
-        folder.write_run(&run)?;
+        saved_run::write_again(&folder.path, &run)?;
         aliasing
     };
     print_report(args, &run)?;
@@ -90,7 +126,8 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         let path = record_baseline(&places::baselines(), &run)?;
         terminal::note(args.render.quiet, &format!("recorded the Baseline {}", path.display()));
     }
-    Ok(Outcome::Good)
+    // A picture that differs from its golden is a check that found something.
+    Ok(if run.void_reason.is_some() { Outcome::CheckFailed } else { Outcome::Good })
 }
 
 /// Measures aliasing into `run`, or says there why it is missing.
@@ -131,16 +168,27 @@ fn measure(
     stage: &mut Stage,
     frame_loop: &FrameLoop,
     log: &mut FrameLog,
+    waits: &mut WaitLog,
     is_interrupted: &AtomicBool,
 ) -> anyhow::Result<LoopOutcome> {
     let bar = terminal::progress_bar(session.args.quiet, frame_loop.n_warmup + frame_loop.n_frames);
-    let outcome = stage.draw(&session.gpu, frame_loop, log, &mut |n_done| {
+    let outcome = stage.draw(&session.gpu, frame_loop, log, waits, &mut |n_done| {
         // Drawing the bar costs more than a frame: its own limit of ten times a second keeps that rare.
         bar.set_position(u64::from(n_done));
         !is_interrupted.load(Ordering::Relaxed)
     })?;
     bar.finish_and_clear();
     Ok(outcome)
+}
+
+/// Writes what waits overshot, where the GPU's times tell; gives by how much more all of them may have, in ns.
+fn write_overshoots(waits: &WaitLog, log: &mut FrameLog) -> Option<u64> {
+    let overshoots = waits.overshoots().filter(|overshoots| !overshoots.values.is_empty())?;
+    let line = log.line(names::WAIT_OVERSHOOT, Unit::Nanoseconds);
+    for &(_, row, overshoot_ns) in &overshoots.values {
+        log.set(line, row, overshoot_ns);
+    }
+    overshoots.alignment.uncertainty_ns().map(|ns| ns.ceil() as u64)
 }
 
 /// Becomes true at the first Ctrl-C or SIGTERM. A later one ends the program at once, unless it comes so soon that the first has
@@ -160,11 +208,10 @@ fn interruption() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(flag)
 }
 
-fn describe_run(
+pub(super) fn describe_run(
     session: &Session,
-    stage: &Stage,
+    stage: &StageView,
     frame_loop: &FrameLoop,
-    submit: &BlockingSubmit,
     log: &FrameLog,
     outcome: &LoopOutcome,
 ) -> RunFile {
@@ -172,14 +219,17 @@ fn describe_run(
     run.complete = !outcome.is_interrupted;
     run.build = describe_build();
     run.machine = describe_machine();
-    run.adapter = describe_adapter(session, submit);
+    run.adapter = describe_adapter(session, frame_loop);
     run.settings = describe_settings(session, stage, frame_loop);
     if let Some(stats) = stage.renderer.ray_stats() {
         run.load.insert("rays.build_ns".into(), stats.build_ns);
         run.load.insert("rays.bytes".into(), stats.bytes);
         run.load.insert("rays.driver_bytes".into(), stats.driver_bytes);
     }
+    run.usage = outcome.usage.to_map();
     run.set_bad_timestamps(outcome.bad_timestamps);
+    run.counts.main_thread = outcome.thread_counts;
+    run.warnings.extend(outcome.counts_missing.iter().cloned());
     run.warnings.extend(stage.scene.warnings().iter().cloned());
     run.warnings.extend(stage.renderer.warnings().iter().cloned());
     if !session.gpu.has_timestamps() {
@@ -191,7 +241,18 @@ fn describe_run(
     run
 }
 
-fn describe_build() -> Build {
+/// Nothing, as in Baselines from before there were priorities, where the thread is an ordinary one.
+pub(super) fn describe_priority(run: &mut RunFile, priority: &ObtainedPriority) {
+    if !priority.is_ordinary() {
+        run.settings
+            .set("thread_priority", priority.asked.to_string())
+            .set("thread_priority.obtained", priority.obtained.clone());
+    }
+    run.warnings.extend(priority.warning());
+}
+
+/// The program that measures.
+pub(super) fn describe_build() -> Build {
     Build {
         version: env!("CARGO_PKG_VERSION").into(),
         commit: option_env!("PRAXIS_COMMIT").filter(|commit| !commit.is_empty()).map(Into::into),
@@ -202,7 +263,7 @@ fn describe_build() -> Build {
     }
 }
 
-fn describe_adapter(session: &Session, submit: &BlockingSubmit) -> Adapter {
+fn describe_adapter(session: &Session, frame_loop: &FrameLoop) -> Adapter {
     let info = &session.gpu.info;
     Adapter {
         name: info.name.clone(),
@@ -213,12 +274,12 @@ fn describe_adapter(session: &Session, submit: &BlockingSubmit) -> Adapter {
         vendor: info.vendor,
         device: info.device,
         timestamp_period_ns: session.gpu.has_timestamps().then(|| session.gpu.queue.get_timestamp_period()),
-        submit_blocks: Some(submit.blocks),
+        submit_blocks: Some(frame_loop.submit_blocks),
     }
 }
 
 /// Every setting that could change a number.
-fn describe_settings(session: &Session, stage: &Stage, frame_loop: &FrameLoop) -> Settings {
+fn describe_settings(session: &Session, stage: &StageView, frame_loop: &FrameLoop) -> Settings {
     let mut settings = Settings::default();
     let [width, height] = stage.options.size_px;
     settings
@@ -236,6 +297,9 @@ fn describe_settings(session: &Session, stage: &Stage, frame_loop: &FrameLoop) -
     settings
         .set("rays", stage.renderer.ray_mode().name())
         .set("ray_backend", stage.renderer.ray_backend().map(|backend| backend.name().to_owned()));
+    if let Some(injection) = frame_loop.injection {
+        settings.set("inject", injection.to_string());
+    }
     // Most scenes have none: runs of before there was one compare with them.
     let angular_diameter_deg = stage.scene.sun().angular_diameter_deg;
     if angular_diameter_deg > 0.0 {
@@ -257,57 +321,9 @@ fn describe_settings(session: &Session, stage: &Stage, frame_loop: &FrameLoop) -
     settings
 }
 
-/// Where a run is written.
-struct RunFolder {
-    path: PathBuf,
-    is_new: bool,
-}
-
-/// A run that comes to nothing leaves nothing.
-impl Drop for RunFolder {
-    fn drop(&mut self) {
-        if self.is_new {
-            // Fails, as it should, where the folder holds a run.
-            let _ = std::fs::remove_dir(&self.path);
-        }
-    }
-}
-
-impl RunFolder {
-    fn create(args: &BenchArgs) -> anyhow::Result<Self> {
-        let path = args.out.clone().unwrap_or_else(|| places::runs().join(default_name(&args.scene)));
-        let is_new = !path.exists();
-        std::fs::create_dir_all(&path)
-            .with_context(|| format!("could not make the run folder {} (choose another with --out)", path.display()))?;
-        // Making a folder that exists succeeds in one that can't be written to.
-        tempfile::tempfile_in(&path).with_context(|| {
-            format!("could not write into the run folder {} (choose another with --out)", path.display())
-        })?;
-        Ok(Self { path, is_new })
-    }
-
-    fn write(&self, run: &RunFile, log: &FrameLog, picture: &png::Rgba) -> anyhow::Result<()> {
-        png::write(&self.path.join("final.png"), picture)?;
-        write_atomically(&self.path.join("frames.csv"), |file| write_frames_csv(log, file))?;
-        // Last: where there is a run.json, the folder is whole.
-        self.write_run(run)
-    }
-
-    fn write_run(&self, run: &RunFile) -> anyhow::Result<()> {
-        Ok(run.write(&self.path.join("run.json"))?)
-    }
-}
-
-/// `SCENE-YYYY-MM-DDTHH-MM-SSZ`.
-fn default_name(scene: &str) -> String {
-    let stem = Path::new(scene).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let now = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
-    format!("{stem}-{}", now.replace(':', "-"))
-}
-
 fn print_report(args: &BenchArgs, run: &RunFile) -> anyhow::Result<()> {
-    let baseline = read_baseline(&places::baselines(), run)?;
-    let report = Report::new(run, baseline.as_ref(), &Budget::m3());
+    let beside = Beside::of(run)?;
+    let report = beside.report(run);
     if args.json {
         terminal::print_json(&report.to_json())
     } else {

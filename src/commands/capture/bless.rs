@@ -6,12 +6,11 @@ use praxis::measure::write_atomically;
 use serde_json::json;
 
 use super::check::numbers_text;
-use super::goldens::{Golden, GoldenSet};
-use super::vector_width;
 use crate::cli::CaptureArgs;
+use crate::commands::goldens::{Golden, GoldenSet};
 use crate::commands::png::{self, Rgba};
 use crate::commands::session::Session;
-use crate::commands::{Outcome, terminal};
+use crate::commands::{Outcome, terminal, vector_width};
 
 /// Runs it. Nothing is written before every picture is drawn, and the driver's name comes last: were it the other way
 /// round, an interruption could leave old pictures under the new driver's name.

@@ -3,15 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use praxis::measure::picture::{GoldenComparison, GoldenLane, PictureNumbers, compare_with_golden};
+use praxis::measure::picture::{GoldenComparison, GoldenLane, PictureNumbers};
 use serde_json::{Value, json};
 
-use super::goldens::{Golden, GoldenSet};
-use super::vector_width;
 use crate::cli::CaptureArgs;
+use crate::commands::goldens::{Golden, GoldenSet};
 use crate::commands::png::{self, Rgba};
 use crate::commands::session::Session;
-use crate::commands::{Outcome, one_line, terminal};
+use crate::commands::{Outcome, one_line, terminal, vector_width};
 
 /// One golden, compared.
 struct Checked<'a> {
@@ -35,7 +34,7 @@ pub fn run(args: &CaptureArgs) -> anyhow::Result<Outcome> {
     let name_width = set.chosen.iter().map(|golden| golden.name.len()).max().unwrap_or(0);
     let (mut documents, mut n_failed) = (Vec::new(), 0);
     set.draw(&session, |golden, picture| {
-        let mut checked = Checked { golden, lane, result: compare(golden, &picture, lane), saved: Vec::new() };
+        let mut checked = Checked { golden, lane, result: golden.compare(&picture, lane), saved: Vec::new() };
         match checked.save(&failed_folder, &picture) {
             Ok(saved) => checked.saved = saved,
             // What the check found counts for more than that it can't be shown.
@@ -83,17 +82,6 @@ fn note_lane(set: &GoldenSet, session: &Session, lane: GoldenLane) {
         false => format!("the goldens are by {driver}, this is {here}"),
     };
     terminal::note(session.args.quiet, &format!("comparing by FLIP: {why}"));
-}
-
-fn compare(golden: &Golden, picture: &Rgba, lane: GoldenLane) -> Result<GoldenComparison, String> {
-    if !golden.path.exists() {
-        return Err(format!("missing: `praxis capture --bless {}` makes it", golden.name));
-    }
-    let compared = || {
-        let expected = png::read(&golden.path)?;
-        Ok(compare_with_golden(&expected.as_picture()?, &picture.as_picture()?, lane, &golden.thresholds)?)
-    };
-    compared().map_err(|error: anyhow::Error| one_line(&error))
 }
 
 impl Checked<'_> {

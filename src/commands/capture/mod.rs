@@ -2,8 +2,6 @@
 
 mod bless;
 mod check;
-mod goldens;
-mod vector_width;
 
 use std::path::Path;
 

@@ -97,11 +97,20 @@ fn machine_text(machine: &Machine) -> String {
     row("CPU", &known(&machine.cpu))
         + &row("cores", &cores)
         + &row("clusters", &known(&clusters.join("; ")))
-        + &row("cache line", &machine.cache_line_bytes.map_or("unknown".into(), |bytes| format!("{bytes} bytes")))
+        + &row("cache line", &cache_line(machine.cache_line_bytes))
         + &row("memory", &memory)
         + &row("OS", &os)
         + &row("governor", machine.governor.as_deref().unwrap_or("unknown"))
         + &row("virtual machine", virtualized)
+}
+
+/// The line as the system reports it, and what per-thread slots are padded to.
+fn cache_line(bytes: Option<u32>) -> String {
+    let padded_bytes = align_of::<crossbeam_utils::CachePadded<u64>>();
+    let reported = bytes.map_or("unknown".into(), |bytes| format!("{bytes} bytes"));
+    format!(
+        "{reported}; per-thread slots are padded to {padded_bytes} bytes (`praxis probe line` measures what they need)"
+    )
 }
 
 /// `0-3,8`.

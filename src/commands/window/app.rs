@@ -1,5 +1,7 @@
 //! winit's events to the viewer.
 
+use std::time::{Duration, Instant};
+
 use winit::application::ApplicationHandler;
 use winit::event::{DeviceEvent, DeviceId, StartCause, WindowEvent};
 use winit::event_loop::{ActiveEventLoop, ControlFlow};
@@ -7,6 +9,11 @@ use winit::window::WindowId;
 
 use super::viewer::{Next, Viewer};
 use crate::cli::WindowArgs;
+
+/// A frame that starts later than this is waited for in the event loop, where events are taken meanwhile.
+const LONG_SLEEP: Duration = Duration::from_millis(20);
+/// That much earlier the event loop's wait ends, which is only about as exact as this; the rest is slept through.
+const SLEEP_MARGIN: Duration = Duration::from_millis(3);
 
 /// Opens the viewer when the event loop runs, and keeps the first error.
 pub struct App<'a> {
@@ -43,12 +50,7 @@ impl<'a> App<'a> {
     fn go_on(&mut self, event_loop: &ActiveEventLoop, next: anyhow::Result<Option<Next>>) {
         match next {
             Ok(None) => {}
-            Ok(Some(Next::Frame)) => {
-                event_loop.set_control_flow(ControlFlow::Wait);
-                if let Some(viewer) = &self.viewer {
-                    viewer.request_redraw();
-                }
-            }
+            Ok(Some(Next::Frame)) => self.start_frame(event_loop),
             Ok(Some(Next::Retry(at))) => event_loop.set_control_flow(ControlFlow::WaitUntil(at)),
             Ok(Some(Next::Rest)) => event_loop.set_control_flow(ControlFlow::Wait),
             Ok(Some(Next::Close)) => event_loop.exit(),
@@ -57,6 +59,20 @@ impl<'a> App<'a> {
                 event_loop.exit();
             }
         }
+    }
+
+    /// Asks for the frame when it is to start. The sleep is over before the redraw is asked for: events that came meanwhile are
+    /// handed over first, and are part of the frame's input.
+    fn start_frame(&mut self, event_loop: &ActiveEventLoop) {
+        let Some(viewer) = &mut self.viewer else { return };
+        let until_start = viewer.time_to_start();
+        if until_start > LONG_SLEEP {
+            event_loop.set_control_flow(ControlFlow::WaitUntil(Instant::now() + until_start - SLEEP_MARGIN));
+            return;
+        }
+        event_loop.set_control_flow(ControlFlow::Wait);
+        viewer.sleep_until_start();
+        viewer.request_redraw();
     }
 }
 
@@ -68,7 +84,11 @@ impl ApplicationHandler for App<'_> {
     }
 
     fn resumed(&mut self, event_loop: &ActiveEventLoop) {
-        if self.viewer.is_some() || event_loop.exiting() {
+        if event_loop.exiting() {
+            return;
+        }
+        if self.viewer.is_some() {
+            self.with_viewer(event_loop, |viewer| viewer.resumed().map(Some));
             return;
         }
         let next = Viewer::open(event_loop, self.args).map(|viewer| {
@@ -76,6 +96,10 @@ impl ApplicationHandler for App<'_> {
             Some(Next::Frame)
         });
         self.go_on(event_loop, next);
+    }
+
+    fn suspended(&mut self, event_loop: &ActiveEventLoop) {
+        self.with_viewer(event_loop, |viewer| viewer.suspended().map(Some));
     }
 
     fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {

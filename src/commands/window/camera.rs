@@ -1,6 +1,6 @@
 //! The viewer's own camera: pure maths. It takes over whatever view the scene's camera has, so nothing jumps.
 
-use glam::{Affine3A, Mat3A, Vec2, Vec3, Vec3A};
+use glam::{Affine3A, Mat3A, Quat, Vec2, Vec3, Vec3A};
 use praxis::scene::camera::{looking_at, rigid};
 use praxis::scene::{CameraView, Projection};
 
@@ -21,6 +21,8 @@ const DISTANCES_PER_SECOND: f32 = 0.4;
 const FAST: f32 = 5.0;
 /// Least world-up part of the camera's up axis: keeps orbits and looks from tipping over the pole.
 const LEAST_UP: f32 = 0.03;
+/// How long turning to what was clicked takes, in seconds.
+const FOCUS_S: f32 = 0.25;
 /// The nearest a target may come, in scene radii.
 const NEAREST_RADII: f32 = 1e-3;
 /// The farthest, in scene radii.
@@ -54,6 +56,15 @@ pub struct ViewerCamera {
     target_distance: f32,
     scene_radius: f32,
     speed: f32,
+    turning: Option<Turning>,
+}
+
+/// On the way to look at something.
+#[derive(Clone, Copy, Debug)]
+struct Turning {
+    from: Quat,
+    to: Quat,
+    elapsed_s: f32,
 }
 
 impl ViewerCamera {
@@ -65,7 +76,7 @@ impl ViewerCamera {
         let eye: Vec3 = world_from_view.translation.into();
         let target_distance = content.distance(eye, -backward);
         let speed = (RADII_PER_SECOND * scene_radius).min(DISTANCES_PER_SECOND * target_distance);
-        Self { world_from_view, projection: view.projection, target_distance, scene_radius, speed }
+        Self { world_from_view, projection: view.projection, target_distance, scene_radius, speed, turning: None }
     }
 
     /// What it sees.
@@ -78,6 +89,42 @@ impl ViewerCamera {
             orthographic => orthographic,
         };
         CameraView { world_from_view: self.world_from_view, projection }
+    }
+
+    /// Makes `point` the target: the camera stays where it is and [`Self::advance`] turns it there. Nothing happens if it is
+    /// right above, below or at the camera.
+    pub fn focus(&mut self, point: Vec3) {
+        let eye: Vec3 = self.world_from_view.translation.into();
+        let distance = eye.distance(point);
+        let forward = (point - eye) / distance;
+        if !(forward.is_finite() && forward.y.abs() < (1.0 - LEAST_UP * LEAST_UP).sqrt()) {
+            return;
+        }
+        self.target_distance = distance.clamp(NEAREST_RADII * self.scene_radius, FARTHEST_RADII * self.scene_radius);
+        self.turning = Some(Turning {
+            from: Quat::from_mat3a(&self.world_from_view.matrix3),
+            to: Quat::from_mat3a(&looking_at(eye, point).matrix3),
+            elapsed_s: 0.0,
+        });
+    }
+
+    /// Turns on towards what was focused on. Returns whether there is more to turn.
+    pub fn advance(&mut self, elapsed_s: f32) -> bool {
+        let Some(turning) = &mut self.turning else { return false };
+        turning.elapsed_s += elapsed_s.max(0.0);
+        let share = (turning.elapsed_s / FOCUS_S).min(1.0);
+        // Starts and ends gently (smoothstep).
+        let axes = Mat3A::from_quat(turning.from.slerp(turning.to, share * share * (3.0 - 2.0 * share)));
+        if share >= 1.0 {
+            self.turning = None;
+        }
+        self.set_axes(axes);
+        self.turning.is_some()
+    }
+
+    /// Whether it turns on its own.
+    pub fn is_turning(&self) -> bool {
+        self.turning.is_some()
     }
 
     /// Turns about the target by a drag of `drag_px` in a window `height_px` high: what is dragged follows.
@@ -134,6 +181,11 @@ impl ViewerCamera {
         self.speed
     }
 
+    /// How far what orbits turn about is, in metres.
+    pub fn target_distance(&self) -> f32 {
+        self.target_distance
+    }
+
     /// What orbits turn about.
     fn target(&self) -> Vec3A {
         self.world_from_view.translation - self.backward() * self.target_distance
@@ -153,6 +205,7 @@ impl ViewerCamera {
 
     /// Yaw about the world's up, then pitch about the camera's right, in radians.
     fn turn(&mut self, yaw_pitch: Vec2) {
+        self.turning = None;
         let current = self.world_from_view.matrix3;
         let yawed = Mat3A::from_rotation_y(yaw_pitch.x) * current;
         let turned = yawed * Mat3A::from_rotation_x(yaw_pitch.y);
@@ -306,6 +359,38 @@ mod tests {
         let moved = camera.world_from_view.translation - start;
         assert!(moved.abs_diff_eq(Vec3A::new(0.0, -FAST * camera.speed(), 0.0), 1e-4));
         assert!(!Push { is_fast: true, ..Push::default() }.is_any());
+    }
+
+    #[test]
+    fn window_focus_turns_to_a_point_and_orbits_about_it() {
+        let mut camera = camera();
+        let eye = camera.world_from_view.translation;
+        let point = Vec3::new(2.0, 0.5, -1.0);
+        camera.focus(point);
+        assert!(camera.is_turning());
+        let mut n_steps = 0;
+        while camera.advance(0.016) {
+            n_steps += 1;
+            assert_rigid(&camera);
+        }
+        assert!((10..20).contains(&n_steps), "a quarter of a second: {n_steps}");
+        assert_eq!(camera.world_from_view.translation, eye);
+        assert!(Vec3::from(camera.target()).distance(point) < 1e-3, "{}", camera.target());
+        camera.orbit(Vec2::new(50.0, 10.0), HEIGHT_PX);
+        assert!(Vec3::from(camera.target()).distance(point) < 1e-3);
+
+        // A drag ends the turning; what can't be looked at is left alone.
+        camera.focus(Vec3::ZERO);
+        camera.look(Vec2::ONE);
+        assert!(!camera.is_turning());
+        for nowhere in [eye.into(), Vec3::from(camera.world_from_view.translation) + Vec3::Y, Vec3::NAN] {
+            let before = camera.world_from_view;
+            camera.focus(nowhere);
+            camera.advance(1.0);
+            assert!(
+                camera.world_from_view.is_finite() && (nowhere == Vec3::from(eye) || camera.world_from_view == before)
+            );
+        }
     }
 
     #[test]

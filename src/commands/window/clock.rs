@@ -18,6 +18,11 @@ impl SceneClock {
         }
     }
 
+    /// Stands from the first frame on.
+    pub fn paused() -> Self {
+        Self { is_paused: true, ..Self::default() }
+    }
+
     /// Stands, or goes on. Returns whether it stands.
     pub fn toggle_pause(&mut self) -> bool {
         self.is_paused = !self.is_paused;

@@ -13,6 +13,12 @@ pub enum Command {
     Quit,
     /// Look through the scene's next camera.
     NextCamera,
+    /// Look through this one of the scene's cameras, from 0.
+    Camera(usize),
+    /// Save what the window shows.
+    Screenshot,
+    /// Record a run, or end it.
+    ToggleRecording,
     /// Back to the view at the start.
     Home,
     /// Let scene time stand or run.
@@ -29,6 +35,7 @@ pub enum Command {
 
 /// Every key and what it does, as the help shows it.
 pub const HELP: &[(&str, &str)] = &[
+    ("click", "look at it, orbit about it"),
     ("left drag", "orbit"),
     ("right drag", "pan; look around while flying"),
     ("middle drag", "pan"),
@@ -36,12 +43,15 @@ pub const HELP: &[(&str, &str)] = &[
     ("W A S D, Q E", "fly; down and up"),
     ("Shift", "fly faster"),
     ("Tab", "mouse look on or off"),
-    ("C", "the scene's next camera"),
+    ("1 to 9, C", "the scene's cameras, the next one"),
     ("Home", "the view at the start"),
     ("Space", "pause"),
     (".", "one frame on"),
     ("F1", "this help"),
     ("F3", "Frame stats"),
+    ("F12", "save a picture"),
+    ("R", "record a run, end it"),
+    ("drop a file", "open it"),
     ("Esc", "close"),
 ];
 
@@ -62,6 +72,9 @@ pub struct Controls {
     held: Vec<KeyCode>,
     button: Option<MouseButton>,
     cursor: Option<Vec2>,
+    /// How far the cursor went since the left button went down.
+    pressed_path_px: f32,
+    click_px: Option<Vec2>,
     is_looking: bool,
     orbit_px: Vec2,
     pan_px: Vec2,
@@ -71,6 +84,22 @@ pub struct Controls {
 
 const FLY_KEYS: [KeyCode; 6] =
     [KeyCode::KeyW, KeyCode::KeyA, KeyCode::KeyS, KeyCode::KeyD, KeyCode::KeyQ, KeyCode::KeyE];
+
+/// The scene's first nine cameras.
+const CAMERA_KEYS: [KeyCode; 9] = [
+    KeyCode::Digit1,
+    KeyCode::Digit2,
+    KeyCode::Digit3,
+    KeyCode::Digit4,
+    KeyCode::Digit5,
+    KeyCode::Digit6,
+    KeyCode::Digit7,
+    KeyCode::Digit8,
+    KeyCode::Digit9,
+];
+
+/// A hand is never quite still: a press that went no farther is a click.
+const CLICK_PX: f32 = 4.0;
 
 /// With one of these a key means something to the system, such as Alt and Tab.
 const SYSTEM_KEYS: [KeyCode; 6] = [
@@ -103,12 +132,14 @@ impl Controls {
             _ if is_repeat => None,
             KeyCode::Escape => Some(Command::Quit),
             KeyCode::KeyC => Some(Command::NextCamera),
+            KeyCode::KeyR => Some(Command::ToggleRecording),
+            KeyCode::F12 => Some(Command::Screenshot),
             KeyCode::Home => Some(Command::Home),
             KeyCode::Space => Some(Command::TogglePause),
             KeyCode::F1 => Some(Command::ToggleHelp),
             KeyCode::F3 => Some(Command::ToggleStats),
             KeyCode::Tab => Some(Command::ToggleLook),
-            _ => None,
+            _ => CAMERA_KEYS.iter().position(|&camera_key| camera_key == key).map(Command::Camera),
         }
     }
 
@@ -116,11 +147,15 @@ impl Controls {
     pub fn button(&mut self, button: MouseButton, is_down: bool) {
         if is_down {
             self.button = Some(button);
+            self.pressed_path_px = 0.0;
             if button == MouseButton::Left && !self.is_looking {
                 self.mode = Mode::Orbit;
             }
         } else if self.button == Some(button) {
             self.button = None;
+            if button == MouseButton::Left && !self.is_looking && self.pressed_path_px <= CLICK_PX {
+                self.click_px = self.cursor;
+            }
         }
     }
 
@@ -128,6 +163,7 @@ impl Controls {
     pub fn cursor_moved(&mut self, position_px: Vec2) {
         let Some(before) = self.cursor.replace(position_px) else { return };
         let moved = position_px - before;
+        self.pressed_path_px += moved.length();
         // Looking takes the mouse's own moves, which have no edge of the screen.
         match (self.is_looking, self.button, self.mode) {
             (true, ..) => {}
@@ -150,6 +186,11 @@ impl Controls {
         if n_notches.is_finite() {
             self.n_notches += n_notches;
         }
+    }
+
+    /// Where the left button was pressed and released since the last call, without a drag between.
+    pub fn take_click(&mut self) -> Option<Vec2> {
+        self.click_px.take()
     }
 
     /// Whether the mouse turns the view without a button.
@@ -307,6 +348,32 @@ mod tests {
         assert!(!controls.has_moves());
         controls.mouse_moved(Vec2::ONE);
         assert_eq!(controls.look_px, Vec2::ONE);
+    }
+
+    #[test]
+    fn window_clicks_are_presses_without_a_drag() {
+        let mut controls = Controls::default();
+        drag(&mut controls, MouseButton::Left);
+        assert_eq!(controls.take_click(), None, "a drag");
+        controls.button(MouseButton::Left, true);
+        controls.cursor_moved(Vec2::new(91.0, 91.0));
+        controls.button(MouseButton::Left, false);
+        assert_eq!(controls.take_click(), Some(Vec2::new(91.0, 91.0)));
+        assert_eq!(controls.take_click(), None, "each click counts once");
+        controls.button(MouseButton::Right, true);
+        controls.button(MouseButton::Right, false);
+        controls.set_looking(true);
+        controls.button(MouseButton::Left, true);
+        controls.button(MouseButton::Left, false);
+        assert_eq!(controls.take_click(), None, "another button, and while the mouse turns the view");
+    }
+
+    #[test]
+    fn window_number_keys_choose_cameras() {
+        let mut controls = Controls::default();
+        assert_eq!(controls.key(KeyCode::Digit1, true, false), Some(Command::Camera(0)));
+        assert_eq!(controls.key(KeyCode::Digit9, true, false), Some(Command::Camera(8)));
+        assert_eq!(controls.key(KeyCode::Digit0, true, false), None);
     }
 
     #[test]

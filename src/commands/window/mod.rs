@@ -5,10 +5,16 @@ mod camera;
 mod clock;
 mod content;
 mod controls;
+mod input;
+mod live;
 mod overlay;
 mod panels;
-mod quiet;
+pub(super) mod quiet;
+mod record;
+mod reload;
+mod survive;
 mod viewer;
+mod watch;
 
 use anyhow::Context;
 use winit::event_loop::EventLoop;

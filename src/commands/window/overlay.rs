@@ -19,31 +19,43 @@ pub struct EguiOverlay {
     triangles: Vec<egui::ClippedPrimitive>,
     screen: ScreenDescriptor,
     unused_textures: Vec<egui::TextureId>,
+    /// Instead of the window's pixels a point.
+    scale: Option<f32>,
 }
 
 impl EguiOverlay {
-    /// Draws onto surfaces of `format`.
-    pub fn new(gpu: &Gpu, window: Arc<Window>, format: wgpu::TextureFormat) -> Self {
+    /// Draws `panels` onto surfaces of `format`.
+    pub fn new(gpu: &Gpu, window: Arc<Window>, format: wgpu::TextureFormat, panels: Panels) -> Self {
         let ctx = egui::Context::default();
         ctx.set_theme(egui::Theme::Dark);
         let scale = window.scale_factor() as f32;
         let largest = gpu.device.limits().max_texture_dimension_2d as usize;
         Self {
-            panels: Panels::default(),
+            panels,
             state: egui_winit::State::new(ctx, egui::ViewportId::ROOT, &*window, Some(scale), None, Some(largest)),
             renderer: egui_wgpu::Renderer::new(&gpu.device, format, egui_wgpu::RendererOptions::default()),
             triangles: Vec::new(),
             screen: ScreenDescriptor { size_in_pixels: [1, 1], pixels_per_point: scale },
             unused_textures: Vec::new(),
+            scale: None,
             window,
         }
+    }
+
+    /// Draws as on a display with so many pixels a point, whatever the window's has.
+    pub fn set_scale(&mut self, scale: f32) {
+        self.scale = Some(scale);
     }
 
     fn lay_out(&mut self, gpu: &Gpu, encoder: &mut wgpu::CommandEncoder, size_px: [u32; 2]) {
         let mut input = self.state.take_egui_input(&self.window);
         // The surface can lag behind the window; nothing may be drawn outside of it.
-        let scale = egui_winit::pixels_per_point(self.state.egui_ctx(), &self.window);
-        let size_points = egui::vec2(size_px[0] as f32, size_px[1] as f32) / scale;
+        let native = self.window.scale_factor() as f32;
+        let size_px_f32 = egui::vec2(size_px[0] as f32, size_px[1] as f32);
+        let scale = self.scale.unwrap_or(native);
+        let zoom = Panels::zoom(size_px_f32 / scale) * scale / native;
+        self.state.egui_ctx().set_zoom_factor(zoom);
+        let size_points = size_px_f32 / (zoom * native);
         input.screen_rect = Some(egui::Rect::from_min_size(egui::Pos2::ZERO, size_points));
         let ctx = self.state.egui_ctx().clone();
         let mut output = ctx.run_ui(input, |ui| self.panels.show(ui.ctx()));

@@ -1,5 +1,6 @@
 //! The window's Frame stats: each line's samples of the last frames, in memory that is taken once.
 
+use super::recording::{Recorded, Recording};
 use crate::measure::{BadTimestamps, names, quantile, validate_pass_times};
 use crate::render::{PASSES, Renderer};
 use crate::scene::Scene;
@@ -16,6 +17,8 @@ pub enum WindowLine {
     CpuFrame,
     /// Waits for frames in flight.
     Wait,
+    /// Sleeping until the frame may start, as a limit or the pacer says.
+    Pace,
     /// The systems that move the scene.
     Update,
     /// From what changed to bytes.
@@ -30,6 +33,16 @@ pub enum WindowLine {
     Submit,
     /// Handing the surface's texture to the display.
     Present,
+    /// From one frame's being handed over to the next one's: what the display sees of the pace.
+    PresentInterval,
+    /// Of acquire, the time that the main thread did not run. Drivers differ in which of these four they block.
+    BlockedAcquire,
+    /// The same of submit.
+    BlockedSubmit,
+    /// The same of the waits for frames in flight.
+    BlockedPoll,
+    /// The same of present.
+    BlockedPresent,
     /// The clock chain at the frame's start.
     ChainStart,
     /// The clock chain after update.
@@ -38,10 +51,11 @@ pub enum WindowLine {
     ChainAfterSubmit,
 }
 
-const WINDOW_LINES: [&str; 13] = [
+const WINDOW_LINES: [&str; 19] = [
     names::FRAME_TIME,
     names::CPU_FRAME,
     names::STAGE_WAIT,
+    "stage.pace",
     names::STAGE_UPDATE,
     names::STAGE_PREPARE_FRAME,
     names::STAGE_ENCODE,
@@ -49,10 +63,18 @@ const WINDOW_LINES: [&str; 13] = [
     "stage.acquire",
     names::STAGE_SUBMIT,
     "stage.present",
+    "present_interval",
+    names::BLOCKED_ACQUIRE,
+    names::BLOCKED_SUBMIT,
+    names::BLOCKED_POLL,
+    names::BLOCKED_PRESENT,
     names::CHAIN_START,
     names::CHAIN_AFTER_UPDATE,
     names::CHAIN_AFTER_SUBMIT,
 ];
+
+/// The line of how old a frame's input is at the end of its GPU work.
+pub const INPUT_LATENCY: &str = "latency.input_to_gpu_end";
 
 /// What the last frames took, line by line.
 pub struct RecentFrames {
@@ -60,8 +82,12 @@ pub struct RecentFrames {
     first_system: usize,
     gpu_frame: Option<usize>,
     passes: Vec<Option<usize>>,
+    input_latency: usize,
+    top_level: Option<usize>,
     bad: BadTimestamps,
+    n_missed: u64,
     sorted: Vec<u64>,
+    recording: Option<Recording>,
 }
 
 /// One line's last samples, in nanoseconds.
@@ -120,39 +146,115 @@ impl RecentFrames {
         let passes = (0..PASSES.len())
             .map(|pass_idx| (has_timestamps && renderer.has_pass(pass_idx)).then(|| line(PASSES[pass_idx])))
             .collect();
-        let sorted = Vec::with_capacity(N_RECENT);
-        Self { lines, first_system, gpu_frame, passes, bad: BadTimestamps::default(), sorted }
+        let input_latency = line(INPUT_LATENCY);
+        let top_level = renderer.top_level_ns().map(|_| line(names::TLAS_CPU));
+        Self { input_latency, top_level, gpu_frame, passes, ..Self::of_lines(lines, first_system) }
+    }
+
+    fn of_lines(lines: Vec<RecentLine>, first_system: usize) -> Self {
+        Self {
+            input_latency: lines.len() - 1,
+            lines,
+            first_system,
+            gpu_frame: None,
+            top_level: None,
+            passes: Vec::new(),
+            bad: BadTimestamps::default(),
+            n_missed: 0,
+            sorted: Vec::with_capacity(N_RECENT),
+            recording: None,
+        }
+    }
+
+    /// A frame begins whose submission will have the number `submission`.
+    pub fn begin_frame(&mut self, submission: u64, core: Option<u32>) {
+        if let Some(recording) = &mut self.recording {
+            recording.begin_frame(submission, core);
+        }
     }
 
     /// A sample of one of the window's own lines, in nanoseconds.
     pub fn push(&mut self, line: WindowLine, sample_ns: u64) {
-        self.lines[line as usize].push(sample_ns);
+        self.push_at(line as usize, sample_ns);
+    }
+
+    fn push_at(&mut self, line_idx: usize, sample_ns: u64) {
+        self.lines[line_idx].push(sample_ns);
+        if let Some(recording) = &mut self.recording {
+            recording.set(line_idx, sample_ns);
+        }
+    }
+
+    /// A sample that is known only now, of a frame whose submission had the number `submission`.
+    fn push_late(&mut self, line_idx: usize, submission: u64, sample_ns: u64) {
+        self.lines[line_idx].push(sample_ns);
+        if let Some(recording) = &mut self.recording {
+            recording.set_late(line_idx, submission, sample_ns);
+        }
     }
 
     /// What each system took in the scene's last update.
     pub fn push_systems(&mut self, scene: &Scene) {
-        for (line, system) in self.lines[self.first_system..].iter_mut().zip(scene.system_times()) {
-            line.push(system.ns);
+        for (line_idx, system) in (self.first_system..).zip(scene.system_times()) {
+            self.push_at(line_idx, system.ns);
         }
     }
 
-    /// The GPU's (begin, end) of each pass of one frame.
-    pub fn push_ticks(&mut self, ticks: &[(u64, u64)], period_ns: f32) {
+    /// What the rays' top level took the CPU in the frame encoded last.
+    pub fn push_top_level(&mut self, renderer: &Renderer) {
+        if let (Some(line_idx), Some(top_level_ns)) = (self.top_level, renderer.top_level_ns()) {
+            self.push_at(line_idx, top_level_ns);
+        }
+    }
+
+    /// The GPU's (begin, end) of each pass of the frame that was submission `submission`. Gives the frame's GPU time in
+    /// nanoseconds, if it can be one.
+    pub fn push_ticks(&mut self, submission: u64, ticks: &[(u64, u64)], period_ns: f32) -> Option<u64> {
         let (mut first_begin, mut last_end) = (None, None);
-        for (line, &(begin, end)) in self.passes.iter().zip(ticks) {
-            let Some(line) = *line else { continue };
+        for (pass_idx, &(begin, end)) in ticks.iter().enumerate() {
+            let Some(line) = self.passes.get(pass_idx).copied().flatten() else { continue };
             first_begin.get_or_insert(begin);
             last_end = Some(end);
             match validate_pass_times(begin, end, period_ns) {
-                Ok(pass_ns) => self.lines[line].push(pass_ns),
+                Ok(pass_ns) => self.push_late(line, submission, pass_ns),
                 Err(fault) => self.bad.count(fault),
             }
         }
-        if let (Some(line), Some(begin), Some(end)) = (self.gpu_frame, first_begin, last_end)
-            && let Ok(frame_ns) = validate_pass_times(begin, end, period_ns)
-        {
-            self.lines[line].push(frame_ns);
-        }
+        let frame_ns = validate_pass_times(first_begin?, last_end?, period_ns).ok()?;
+        self.push_late(self.gpu_frame?, submission, frame_ns);
+        Some(frame_ns)
+    }
+
+    /// How old the input of submission `submission` was when the GPU had drawn it, in nanoseconds.
+    pub fn push_input_latency(&mut self, submission: u64, latency_ns: u64) {
+        self.push_late(self.input_latency, submission, latency_ns);
+    }
+
+    /// A frame came later than it should have.
+    pub fn count_missed(&mut self) {
+        self.n_missed += 1;
+    }
+
+    /// Frames that came later than they should have, since the start.
+    pub fn n_missed(&self) -> u64 {
+        self.n_missed
+    }
+
+    /// From the next frame on all lines of up to `n_frames` frames are kept, in memory that is taken now.
+    pub fn start_recording(&mut self, n_frames: usize) {
+        let names = self.lines.iter().map(|line| line.name.as_str());
+        self.recording = Some(Recording::new(n_frames, names, self.n_missed, self.bad));
+    }
+
+    /// What is being recorded.
+    pub fn recording(&mut self) -> Option<&mut Recording> {
+        self.recording.as_mut()
+    }
+
+    /// Ends the recording and gives what there is. Frames still in flight lack their GPU times.
+    pub fn take_recording(&mut self) -> Option<Recorded> {
+        let (n_missed, bad) = (self.n_missed, self.bad);
+        self.recording.take().map(|recording| recording.finish(n_missed, bad))
     }
 
     /// All lines: the window's own, then systems, then the GPU's.
@@ -163,6 +265,11 @@ impl RecentFrames {
     /// One of the window's own lines.
     pub fn line(&self, line: WindowLine) -> &RecentLine {
         &self.lines[line as usize]
+    }
+
+    /// Index of the line of a name, among [`Self::lines`].
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.lines.iter().position(|line| line.name == name)
     }
 
     /// Line `line_idx` of [`Self::lines`] in two numbers; `None` without samples.
@@ -197,14 +304,7 @@ mod tests {
     use super::*;
 
     fn frames_of(lines: &[&str]) -> RecentFrames {
-        RecentFrames {
-            lines: lines.iter().map(|name| RecentLine::new(name)).collect(),
-            first_system: lines.len(),
-            gpu_frame: None,
-            passes: Vec::new(),
-            bad: BadTimestamps::default(),
-            sorted: Vec::new(),
-        }
+        RecentFrames::of_lines(lines.iter().map(|name| RecentLine::new(name)).collect(), lines.len())
     }
 
     #[test]
@@ -246,6 +346,7 @@ mod tests {
     fn window_lines_and_their_names_agree() {
         assert_eq!(WINDOW_LINES[WindowLine::CpuFrame as usize], "cpu_frame");
         assert_eq!(WINDOW_LINES[WindowLine::Present as usize], "stage.present");
+        assert_eq!(WINDOW_LINES[WindowLine::BlockedPoll as usize], "blocked.poll");
         assert_eq!(WINDOW_LINES[WindowLine::ChainAfterSubmit as usize], "chain.after_submit");
         assert_eq!(WindowLine::ChainAfterSubmit as usize, WINDOW_LINES.len() - 1);
     }
@@ -255,13 +356,13 @@ mod tests {
         let mut frames = frames_of(&["gpu_frame", "gpu.cull", "gpu.post"]);
         frames.gpu_frame = Some(0);
         frames.passes = vec![Some(1), None, Some(2)];
-        frames.push_ticks(&[(100, 150), (0, 0), (160, 260)], 2.0);
+        assert_eq!(frames.push_ticks(0, &[(100, 150), (0, 0), (160, 260)], 2.0), Some(320));
         let median = |frames: &mut RecentFrames, idx| frames.summary(idx).map(|summary| summary.median);
         assert_eq!(
             (0..3).map(|idx| median(&mut frames, idx)).collect::<Vec<_>>(),
             [Some(320.0), Some(100.0), Some(200.0)]
         );
-        frames.push_ticks(&[(100, 0), (0, 0), (260, 160)], 2.0);
+        frames.push_ticks(1, &[(100, 0), (0, 0), (260, 160)], 2.0);
         assert_eq!((frames.bad_timestamps().zero, frames.bad_timestamps().reversed), (1, 1));
         assert_eq!(frames.lines()[1].samples().count(), 1);
     }

@@ -267,6 +267,34 @@ impl GoldenComparison {
     }
 }
 
+/// A golden that a program held a picture of its own against, as a run file keeps it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GoldenCheck {
+    /// The golden's name.
+    pub name: String,
+    /// What it shows.
+    pub view: GoldenView,
+    /// Whether the picture is as it should be.
+    pub passes: bool,
+    /// Why there could be no comparison, such as a golden of another size.
+    #[serde(default)]
+    pub fault: Option<String>,
+    /// The comparison.
+    #[serde(default)]
+    pub comparison: Option<GoldenComparison>,
+}
+
+impl GoldenCheck {
+    /// What is wrong, in a few words; `None` where nothing is.
+    pub fn complaint(&self) -> Option<String> {
+        if self.passes {
+            return None;
+        }
+        let excesses = self.comparison.iter().flat_map(|comparison| &comparison.excesses).map(ToString::to_string);
+        Some(self.fault.clone().unwrap_or_else(|| excesses.collect::<Vec<_>>().join("; ")))
+    }
+}
+
 /// Compares a picture with its golden.
 ///
 /// # Errors

@@ -7,8 +7,8 @@ mod golden;
 pub use exact::{ExactDifference, exact_difference};
 pub use flip::{FlipDifference, TILE_PX, Tile, flip_difference};
 pub use golden::{
-    Excess, GoldenComparison, GoldenLane, GoldenThresholds, GoldenView, Goldens, GoldensError, PictureNumbers,
-    compare_with_golden,
+    Excess, GoldenCheck, GoldenComparison, GoldenLane, GoldenThresholds, GoldenView, Goldens, GoldensError,
+    PictureNumbers, compare_with_golden,
 };
 
 /// An 8-bit RGBA picture in memory: rows from the top, tightly packed, colours sRGB-encoded.

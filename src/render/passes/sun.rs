@@ -3,11 +3,14 @@
 use crate::gpu::Gpu;
 use crate::render::bindings::{Kind, SceneBindings, compute_pipeline, layout};
 use crate::render::rays::{RayMode, Rays};
+use crate::render::shaders;
 use crate::render::targets::{SUN_FORMAT, SunTargets, Targets};
-use crate::render::{shaders, sun_trial};
 
 const LABEL: &str = "praxis::render::passes::sun";
 const SUN_TEXTURE: Kind = Kind::Texture(wgpu::TextureSampleType::Uint, wgpu::TextureViewDimension::D2, false);
+
+/// Pixels that a workgroup serves; as in `sun_words.wgsl`.
+const TILE: [u32; 2] = [16, 8];
 
 /// See the module.
 pub struct Sun {
@@ -39,11 +42,7 @@ impl Sun {
         let mut constants = rays.constants().to_vec();
         constants.push(("COUNTS_RAYS", f64::from(u8::from(counts_rays))));
         let pipeline = |entry_point, step, targets_layout: &wgpu::BindGroupLayout| {
-            let text = sun_trial::shader_text(shaders::sun(step, n_samples, rays.variant()));
-            let module = match sun_trial::is_chosen("unchecked") {
-                true => gpu.factory.unchecked_shader(LABEL, text),
-                false => gpu.factory.shader(LABEL, text),
-            };
+            let module = gpu.factory.shader(LABEL, shaders::sun(step, n_samples, rays.variant()));
             let textures = rays.has_masked.then_some(&bindings.textures_layout);
             let groups = [textures, Some(&bindings.scene_layout), Some(targets_layout), Some(&rays.layout)];
             compute_pipeline(gpu, &module, entry_point, &groups, &constants)
@@ -90,8 +89,7 @@ impl Sun {
             pass.set_bind_group(1, &bindings.scene, &[]);
             pass.set_bind_group(2, &step.targets, &[]);
             pass.set_bind_group(3, &rays.group, &[]);
-            let [width, height] = sun_trial::tile();
-            pass.dispatch_workgroups(size_px[0].div_ceil(width), size_px[1].div_ceil(height), 1);
+            pass.dispatch_workgroups(size_px[0].div_ceil(TILE[0]), size_px[1].div_ceil(TILE[1]), 1);
         }
     }
 }

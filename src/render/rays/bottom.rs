@@ -120,11 +120,14 @@ impl Tree {
         let flattening = Flattening::of(rays_go);
         let boxes: Vec<TreeBox> = triangles.par_iter().map(|triangle| flattening.box_of(triangle)).collect();
         let indices = (0..triangles.len() as u32).collect();
-        let is_thorough = crate::render::sun_trial::is_chosen("thorough");
-        let search = if is_thorough { PlocSearchDistance::High } else { PlocSearchDistance::Low };
-        let mut binary =
-            PlocBuilder::with_capacity(triangles.len()).build(search, &boxes, indices, SortPrecision::U64, 2);
-        ReinsertionOptimizer::default().run(&mut binary, if is_thorough { 0.15 } else { 0.02 }, None);
+        let mut binary = PlocBuilder::with_capacity(triangles.len()).build(
+            PlocSearchDistance::Low,
+            &boxes,
+            indices,
+            SortPrecision::U64,
+            2,
+        );
+        ReinsertionOptimizer::default().run(&mut binary, 0.02, None);
         let mut wide = bvh2_to_cwbvh(&binary, 3, true, false);
         wide.nodes.iter_mut().for_each(|node| flattening.undo(node));
         let ordered = wide.primitive_indices.iter().map(|&i| triangles[i as usize]).collect();
@@ -143,7 +146,7 @@ impl Flattening {
     fn of(rays_go: RaysGo) -> Self {
         match rays_go {
             RaysGo::Anywhere => Self { exponent: 0 },
-            RaysGo::AlongZ => Self { exponent: crate::render::sun_trial::flattening().unwrap_or(4) },
+            RaysGo::AlongZ => Self { exponent: 4 },
         }
     }
 

@@ -214,9 +214,7 @@ impl Rays {
     /// Pipeline constants of the shaders that trace towards the sun.
     pub fn constants(&self) -> &'static [(&'static str, f64)] {
         match self.backend {
-            RayBackend::Bvh if self.sun_radius == 0.0 && !super::sun_trial::is_chosen("any_direction") => {
-                &[("RAYS_ARE_PARALLEL", 1.0)]
-            }
+            RayBackend::Bvh if self.sun_radius == 0.0 => &[("RAYS_ARE_PARALLEL", 1.0)],
             RayBackend::Bvh | RayBackend::Query => &[],
         }
     }

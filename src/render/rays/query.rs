@@ -15,9 +15,8 @@ use crate::scene::Hierarchy;
 
 /// Of the structures; the driver's memory is counted by it.
 pub const LABEL: &str = "praxis::render::rays::query";
-/// Triangles of what stands still that share a bottom level, at most: a driver that sorts them by place on a grid of its own has a finer one
-/// for a smaller box (docs/decisions/0006). Fewer would make the top level, which costs CPU time, larger than what moves does.
-const MOST_IN_CHUNK: usize = 4096;
+/// Triangles of what stands still that share a bottom level, at most.
+const MOST_IN_CHUNK: usize = 16_384;
 
 /// See the module.
 pub struct QueryStructures {

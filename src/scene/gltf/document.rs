@@ -71,6 +71,15 @@ impl Document {
         }
     }
 
+    /// The files that its buffers were read from.
+    pub fn buffer_files(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        let uris = self.array("buffers").iter().filter_map(|buffer| buffer["uri"].as_str());
+        uris.filter_map(|uri| match resolve(uri, self.folder()) {
+            Ok(Resolved::File(file)) => Some(file),
+            _ => None,
+        })
+    }
+
     /// The folder that relative URIs start from.
     pub fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new(""))

@@ -92,6 +92,14 @@ impl Images {
         Ok(self.sources.len() - 1)
     }
 
+    /// The files of images that are not inside of others.
+    pub fn files(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        self.sources.iter().filter_map(|source| match &source.key {
+            SourceKey::File(path) => Some(path.clone()),
+            SourceKey::Embedded(..) => None,
+        })
+    }
+
     /// Decodes everything, in parallel. The first fault in order of asking wins, so that messages are the same each run.
     pub fn decode(self) -> Result<Vec<Image>, SceneError> {
         let decoded: Vec<Result<Decoded, SceneError>> = self.sources.par_iter().map(decode_source).collect();

@@ -112,6 +112,14 @@ impl Importer {
         self.subtree(file_idx, roots).map_err(|fault| fault.in_file(path))
     }
 
+    /// Every file that what was imported comes from.
+    pub fn source_files(&self) -> Vec<PathBuf> {
+        let documents = self.files.iter().map(|file| &file.document);
+        let of_documents =
+            documents.flat_map(|document| [document.path.clone()].into_iter().chain(document.buffer_files()));
+        of_documents.chain(self.images.files()).collect()
+    }
+
     /// Decodes the images and hands over what was imported, with the warnings.
     pub fn finish(mut self) -> Result<(Assets, Vec<String>), SceneError> {
         self.assets.images = self.images.decode()?;

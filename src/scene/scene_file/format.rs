@@ -42,6 +42,7 @@ struct SunFields {
     elevation_deg: Finite,
     azimuth_deg: Finite,
     turbidity: Finite,
+    sky_px: u32,
     angular_diameter_deg: Finite,
 }
 
@@ -50,7 +51,7 @@ impl Default for SunFields {
         let sun = Sun::default();
         let [elevation_deg, azimuth_deg, turbidity, angular_diameter_deg] =
             [sun.elevation_deg, sun.azimuth_deg, sun.turbidity, sun.angular_diameter_deg].map(Finite);
-        Self { elevation_deg, azimuth_deg, turbidity, angular_diameter_deg }
+        Self { elevation_deg, azimuth_deg, turbidity, sky_px: sun.sky_px, angular_diameter_deg }
     }
 }
 
@@ -62,12 +63,15 @@ impl TryFrom<SunFields> for SunFile {
     type Error = String;
 
     fn try_from(fields: SunFields) -> Result<Self, String> {
-        let SunFields { elevation_deg, azimuth_deg, turbidity, angular_diameter_deg } = fields;
+        let SunFields { elevation_deg, azimuth_deg, turbidity, sky_px, angular_diameter_deg } = fields;
         if !(-90.0..=90.0).contains(&elevation_deg.0) {
             return Err(format!("the sun's elevation_deg is {}; it must be within -90 to 90", elevation_deg.0));
         }
         if !(1.0..=10.0).contains(&turbidity.0) {
             return Err(format!("the sun's turbidity is {}; it must be within 1 to 10", turbidity.0));
+        }
+        if !matches!(sky_px, 32 | 64 | 128 | 256) {
+            return Err(format!("the sun's sky_px is {sky_px}; it must be 32, 64, 128 or 256"));
         }
         if !(0.0..=90.0).contains(&angular_diameter_deg.0) {
             return Err(format!(
@@ -79,6 +83,7 @@ impl TryFrom<SunFields> for SunFile {
             elevation_deg: elevation_deg.0,
             azimuth_deg: azimuth_deg.0,
             turbidity: turbidity.0,
+            sky_px,
             angular_diameter_deg: angular_diameter_deg.0,
         }))
     }

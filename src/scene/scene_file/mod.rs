@@ -55,6 +55,8 @@ pub(super) fn load(path: &Path, options: &LoadOptions) -> Result<Spawned, SceneE
     if !unused.is_empty() {
         warnings.push(format!("{}: no node uses the models {}", path.display(), unused.join(", ")));
     }
+    let mut files = vec![path.to_path_buf()];
+    files.extend(importer.source_files());
     let (assets, import_warnings) = importer.finish()?;
     warnings.extend(import_warnings);
     let first_camera = file.cameras.names().min().map(str::to_string);
@@ -65,6 +67,7 @@ pub(super) fn load(path: &Path, options: &LoadOptions) -> Result<Spawned, SceneE
         paths,
         default_camera: default_camera.or(first_camera),
         bench_camera,
+        files,
     };
     builder.finish(assets, warnings, settings, path)
 }

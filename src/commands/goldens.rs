@@ -1,14 +1,16 @@
-//! The goldens that a command is about, and drawing their pictures.
+//! The goldens that a command is about, drawing their pictures, and comparing.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use praxis::measure::picture::{GoldenLane, GoldenThresholds, GoldenView, Goldens, Picture};
+use praxis::measure::picture::{
+    GoldenComparison, GoldenLane, GoldenThresholds, GoldenView, Goldens, Picture, compare_with_golden,
+};
 use praxis::scene::nearest_names;
 
-use crate::commands::places;
-use crate::commands::png::Rgba;
-use crate::commands::session::{Session, Stage};
+use super::png::{self, Rgba};
+use super::session::{Session, Stage};
+use super::{one_line, places};
 
 /// `goldens/`: the list, and which of it the command line chose.
 pub struct GoldenSet {
@@ -48,6 +50,35 @@ impl GoldenSet {
         let is_chosen = |name: &String, view: &GoldenView| {
             scenes.is_empty() || [name, &view.scene].iter().any(|n| scenes.contains(n))
         };
+        let set = Self::choose(goldens, text, folder, is_chosen);
+        if set.chosen.is_empty() {
+            bail!("{} lists no golden: add a [golden.NAME] with scene, camera and size_px", path.display());
+        }
+        Ok(set)
+    }
+
+    /// The goldens of the scene that `reference` names, drawn with `n_samples` a pixel; `None` where there is no list.
+    pub fn of_scene(reference: &str, n_samples: u32) -> anyhow::Result<Option<Self>> {
+        let folder = places::goldens();
+        let path = folder.join("goldens.toml");
+        let text = match std::fs::read_to_string(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            text => text.with_context(|| format!("can't read the list of goldens {}", path.display()))?,
+        };
+        let goldens = Goldens::parse(&text, &path)?;
+        let scene = scene_path(reference);
+        let is_chosen = |_: &String, view: &GoldenView| {
+            view.msaa == n_samples && scene_path(&scene_reference(&view.scene)) == scene
+        };
+        Ok(Some(Self::choose(goldens, text, folder, is_chosen)))
+    }
+
+    fn choose(
+        goldens: Goldens,
+        text: String,
+        folder: PathBuf,
+        is_chosen: impl Fn(&String, &GoldenView) -> bool,
+    ) -> Self {
         let golden = |(name, view): (&String, &GoldenView)| Golden {
             name: name.clone(),
             view: view.clone(),
@@ -56,11 +87,8 @@ impl GoldenSet {
         };
         let mut chosen: Vec<_> =
             goldens.views.iter().filter(|(name, view)| is_chosen(name, view)).map(golden).collect();
-        if chosen.is_empty() {
-            bail!("{} lists no golden: add a [golden.NAME] with scene, camera and size_px", path.display());
-        }
         chosen.sort_by(|a, b| (&a.view.scene, a.view.msaa, &a.name).cmp(&(&b.view.scene, b.view.msaa, &b.name)));
-        Ok(Self { goldens, text, chosen, folder })
+        Self { goldens, text, chosen, folder }
     }
 
     /// `goldens.toml`.
@@ -114,7 +142,22 @@ impl GoldenSet {
     }
 }
 
-fn draw_one(session: &Session, stage: &mut Stage, view: &GoldenView) -> anyhow::Result<Rgba> {
+impl Golden {
+    /// The picture beside its golden, or why there can be no comparison: it is missing, unreadable or of another size.
+    pub fn compare(&self, picture: &Rgba, lane: GoldenLane) -> Result<GoldenComparison, String> {
+        if !self.path.exists() {
+            return Err(format!("missing: `praxis capture --bless {}` makes it", self.name));
+        }
+        let compared = || {
+            let expected = png::read(&self.path)?;
+            Ok(compare_with_golden(&expected.as_picture()?, &picture.as_picture()?, lane, &self.thresholds)?)
+        };
+        compared().map_err(|error: anyhow::Error| one_line(&error))
+    }
+}
+
+/// Draws what a golden shows; the stage keeps its size and camera.
+pub fn draw_one(session: &Session, stage: &mut Stage, view: &GoldenView) -> anyhow::Result<Rgba> {
     stage.resize(&session.gpu, view.size_px)?;
     stage.scene.set_camera(&view.camera)?;
     stage.picture_of_frame(&session.gpu, view.frame)
@@ -130,6 +173,13 @@ fn scene_reference(scene: &str) -> String {
         1 => scene.to_owned(),
         _ => places::root().join(scene).to_string_lossy().into_owned(),
     }
+}
+
+/// The file that a reference to a scene leads to; two references to one file give the same.
+fn scene_path(reference: &str) -> PathBuf {
+    let named = places::scenes().join(format!("{reference}.ron"));
+    let path = if named.is_file() { named } else { PathBuf::from(reference) };
+    path.canonicalize().unwrap_or(path)
 }
 
 impl Rgba {

@@ -1,0 +1,28 @@
+//! What a run is judged beside: its Baseline, and how much runs spread on this machine.
+
+use praxis::measure::experiment::MachineSpread;
+use praxis::measure::{Budget, RunFile, read_baseline};
+use praxis::report::Report;
+
+use super::places;
+
+/// What is recorded for a run's machine and scene.
+pub struct Beside {
+    baseline: Option<RunFile>,
+    spread: Option<MachineSpread>,
+}
+
+impl Beside {
+    /// Reads what there is. A self-test that can't be read, or was made with other settings, says nothing.
+    pub fn of(run: &RunFile) -> anyhow::Result<Self> {
+        let root = places::baselines();
+        let spread = MachineSpread::read_for(&root, run).ok().flatten();
+        let spread = spread.filter(|spread| spread.unlike(run).is_none());
+        Ok(Self { baseline: read_baseline(&root, run)?, spread })
+    }
+
+    /// `run`, judged.
+    pub fn report<'a>(&'a self, run: &'a RunFile) -> Report<'a> {
+        Report::with_spread(run, self.baseline.as_ref(), self.spread.as_ref(), &Budget::m3())
+    }
+}

@@ -1,0 +1,165 @@
+//! A probe's chart as SVG. Its colours are the page's: text and axes take the page's own by style, so that both themes work.
+
+use anyhow::{Context, anyhow};
+use plotters::prelude::*;
+use praxis::probe::report::{Bar, Chart, Marks};
+
+const WIDTH_PX: u32 = 860;
+const LINES_HEIGHT_PX: u32 = 360;
+const BAR_HEIGHT_PX: u32 = 26;
+const FONT: &str = "sans-serif";
+/// Readable on light and on dark ground.
+const COLOURS: [RGBColor; 6] = [
+    RGBColor(66, 133, 190),
+    RGBColor(214, 126, 44),
+    RGBColor(84, 158, 84),
+    RGBColor(190, 84, 110),
+    RGBColor(130, 110, 190),
+    RGBColor(130, 130, 130),
+];
+/// Axes, marks and text; the page's style replaces it.
+const INK: RGBColor = RGBColor(128, 128, 128);
+
+/// The chart, or nothing where there is nothing to draw.
+pub fn svg(chart: &Chart) -> anyhow::Result<String> {
+    let mut text = String::new();
+    let drawn = match &chart.marks {
+        Marks::Bars(bars) if bars.is_empty() => return Ok(text),
+        Marks::Lines { lines, .. } if lines.iter().all(|(_, points)| points.is_empty()) => return Ok(text),
+        Marks::Bars(bars) => draw_bars(&mut text, bars, chart.unit),
+        Marks::Lines { x_name, lines } => draw_lines(&mut text, x_name, lines, chart.unit),
+    };
+    drawn.map_err(|error| anyhow!(error.to_string())).with_context(|| format!("can't draw {:?}", chart.title))?;
+    // It scales with the page; a fixed size would not.
+    Ok(text.replacen(
+        &format!("<svg width=\"{WIDTH_PX}\""),
+        &format!("<svg role=\"img\" aria-label=\"{}\" width=\"{WIDTH_PX}\"", super::html::escaped(&chart.title)),
+        1,
+    ))
+}
+
+type Drawn = Result<(), Box<dyn std::error::Error>>;
+
+/// A bar a row, with its name before it.
+fn draw_bars(text: &mut String, bars: &[Bar], unit: &str) -> Drawn {
+    const NAMES_PX: u32 = 300;
+    let height_px = BAR_HEIGHT_PX * bars.len() as u32 + 50;
+    let root = SVGBackend::with_string(text, (WIDTH_PX, height_px)).into_drawing_area();
+    let most = bars.iter().map(|bar| bar.high.max(bar.middle)).fold(0.0, f64::max);
+    let most = if most > 0.0 { most * 1.08 } else { 1.0 };
+    let n_bars = bars.len() as f64;
+    let (names, plot) = root.split_horizontally(NAMES_PX);
+    let mut chart =
+        ChartBuilder::on(&plot).margin(6).x_label_area_size(38).build_cartesian_2d(0.0..most, 0.0..n_bars)?;
+    chart
+        .configure_mesh()
+        .disable_y_mesh()
+        .disable_y_axis()
+        .x_desc(unit)
+        .axis_style(INK)
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(INK.mix(0.25))
+        .label_style((FONT, 13).into_font().color(&INK))
+        .draw()?;
+    let row = |idx: usize| n_bars - 1.0 - idx as f64;
+    for (idx, bar) in bars.iter().enumerate() {
+        let (below, middle) = (row(idx), row(idx) + 0.5);
+        chart.draw_series([Rectangle::new([(0.0, below + 0.2), (bar.middle, below + 0.8)], COLOURS[0].filled())])?;
+        chart.draw_series([PathElement::new(vec![(bar.low, middle), (bar.high, middle)], INK.stroke_width(2))])?;
+        let (_, y_px) = chart.backend_coord(&(0.0, middle));
+        let label = format!("{} · {}", shortened(&bar.name), number(bar.middle));
+        let style = (FONT, 13).into_font().color(&INK);
+        let place = plotters::style::text_anchor::Pos::new(
+            plotters::style::text_anchor::HPos::Right,
+            plotters::style::text_anchor::VPos::Center,
+        );
+        names.draw(&Text::new(label, (NAMES_PX as i32 - 6, y_px), style.pos(place)))?;
+    }
+    root.present()?;
+    Ok(())
+}
+
+/// A line for each series, x as log₂.
+fn draw_lines(text: &mut String, x_name: &str, lines: &[(String, Vec<(f64, f64)>)], unit: &str) -> Drawn {
+    let root = SVGBackend::with_string(text, (WIDTH_PX, LINES_HEIGHT_PX)).into_drawing_area();
+    let points = || lines.iter().flat_map(|(_, points)| points.iter());
+    let x_least = points().map(|point| point.0).fold(f64::INFINITY, f64::min);
+    let x_most = points().map(|point| point.0).fold(0.0, f64::max).max(x_least * 1.01);
+    let y_most = points().map(|point| point.1).fold(0.0, f64::max);
+    let y_most = if y_most > 0.0 { y_most * 1.1 } else { 1.0 };
+    let mut chart = ChartBuilder::on(&root)
+        .margin(8)
+        .x_label_area_size(40)
+        .y_label_area_size(56)
+        .build_cartesian_2d((x_least..x_most).log_scale(), 0.0..y_most)?;
+    chart
+        .configure_mesh()
+        .x_desc(x_name)
+        .y_desc(unit)
+        .x_label_formatter(&|x| number(*x))
+        .axis_style(INK)
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(INK.mix(0.25))
+        .label_style((FONT, 13).into_font().color(&INK))
+        .draw()?;
+    for ((name, points), colour) in lines.iter().zip(COLOURS.iter().cycle()) {
+        let colour = *colour;
+        chart
+            .draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)).point_size(3))?
+            .label(name)
+            .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], colour.stroke_width(2)));
+    }
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::UpperRight)
+        .label_font((FONT, 13).into_font().color(&INK))
+        .draw()?;
+    root.present()?;
+    Ok(())
+}
+
+/// Names are long where several things were varied.
+fn shortened(name: &str) -> String {
+    const MOST_CHARS: usize = 38;
+    match name.chars().count() {
+        ..=MOST_CHARS => name.to_owned(),
+        _ => name.chars().take(MOST_CHARS - 1).chain(['…']).collect(),
+    }
+}
+
+/// Three digits or so.
+fn number(value: f64) -> String {
+    match value.abs() {
+        ..10.0 if value.fract() != 0.0 => format!("{value:.2}"),
+        ..100.0 if value.fract() != 0.0 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probe_charts_are_drawn_and_empty_ones_left_out() {
+        let bar = |name: &str, middle| Bar { name: name.into(), low: middle * 0.9, middle, high: middle * 1.5 };
+        let chart = |marks| Chart { title: "a <b>".into(), unit: "µs", marks };
+        let bars = svg(&chart(Marks::Bars(vec![bar("block & co", 45.0), bar("spin", 23.0)]))).expect("it draws");
+        assert!(bars.starts_with("<svg role=\"img\" aria-label=\"a &lt;b&gt;\""), "{bars}");
+        assert!(bars.contains("block &amp; co · 45") && bars.contains("</svg>"));
+        let lines = vec![("one".to_owned(), vec![(1.0, 64.0), (50.0, 4.2)]), ("none".to_owned(), Vec::new())];
+        let lines = svg(&chart(Marks::Lines { x_name: "operations", lines })).expect("it draws");
+        assert!(lines.contains("operations") && lines.contains("one"));
+        assert_eq!(svg(&chart(Marks::Bars(Vec::new()))).expect("nothing"), "");
+        // Nothing took any time, and there is one point.
+        svg(&chart(Marks::Bars(vec![bar("zero", 0.0)]))).expect("it draws");
+        let one = vec![("one".to_owned(), vec![(1.0, 0.0)])];
+        svg(&chart(Marks::Lines { x_name: "workers", lines: one })).expect("it draws");
+    }
+
+    #[test]
+    fn probe_chart_labels_are_short() {
+        assert_eq!([number(0.5), number(12.34), number(20.0), number(1234.5)], ["0.50", "12.3", "20", "1234"]);
+        assert_eq!(shortened(&"x".repeat(60)).chars().count(), 38);
+    }
+}

@@ -1,0 +1,235 @@
+//! An experiment for a terminal: a table of lines, and what a reader should know besides.
+
+use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table};
+
+use super::counted;
+use super::format::format_value;
+use super::table::STYLE;
+use crate::measure::experiment::{
+    Estimate, Experiment, ExperimentState, LineResult, MachineSpread, Scale, Verdict, VoidReason,
+};
+
+/// An experiment, judged.
+#[derive(Clone, Copy, Debug)]
+pub struct ExperimentReport<'a> {
+    experiment: &'a Experiment,
+}
+
+impl<'a> ExperimentReport<'a> {
+    /// The report of `experiment`.
+    pub fn new(experiment: &'a Experiment) -> Self {
+        Self { experiment }
+    }
+
+    /// The report for a terminal; with `colour`, verdicts are coloured by ANSI escapes. Ends with a line break.
+    pub fn to_text(&self, colour: bool) -> String {
+        let mut text = self.heading().join("\n");
+        text.push('\n');
+        text.push_str(&self.table(colour));
+        text.push('\n');
+        for note in self.notes() {
+            text.push_str(&note);
+            text.push('\n');
+        }
+        text
+    }
+
+    fn heading(&self) -> Vec<String> {
+        let experiment = self.experiment;
+        let (n_valid, n_all) = (experiment.n_valid_pairs(), experiment.pairs.len());
+        let mut pairs = counted(n_valid as u64, "pair");
+        if n_all > n_valid {
+            pairs.push_str(&format!(" and {} void", n_all - n_valid));
+        }
+        let end = match experiment.state {
+            ExperimentState::Unfinished => "not finished",
+            ExperimentState::Decided => "decided",
+            ExperimentState::Exhausted => "not all decided",
+        };
+        let mut heading = vec![
+            format!("{}: {pairs}, {end}", experiment.scene),
+            format!("A: {}", experiment.a.label),
+            format!("B: {}", experiment.b.label),
+        ];
+        let name = &experiment.adapter.name;
+        if !name.is_empty() {
+            heading.push(format!(
+                "adapter: {name}; machine: {}, {}",
+                experiment.machine.cpu,
+                counted(experiment.machine.n_cores.into(), "core")
+            ));
+        }
+        heading
+    }
+
+    fn table(&self, colour: bool) -> String {
+        let mut table = Table::new();
+        table.load_style(STYLE).set_content_arrangement(ContentArrangement::Disabled);
+        if colour {
+            table.enforce_styling()
+        } else {
+            table.force_no_tty()
+        };
+        let level = format!("{}% interval", 100.0 * (1.0 - self.experiment.plan.alpha));
+        table.set_header(["line", "A", "B", "B to A", &level, "p99, B to A", "verdict", "detectable"]);
+        let is_judged = |line: &&LineResult| line.verdict != Verdict::NotJudged;
+        let lines = &self.experiment.lines;
+        for line in lines.iter().filter(is_judged) {
+            table.add_row(row(line, colour));
+        }
+        if lines.iter().any(|line| line.verdict == Verdict::NotJudged) {
+            table.add_row(["not judged"]);
+        }
+        for line in lines.iter().filter(|line| !is_judged(line)) {
+            table.add_row(row(line, colour));
+        }
+        for column in table.column_iter_mut().skip(1).take(5) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        table.trim_fmt()
+    }
+
+    /// What a reader has to know besides the numbers.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let experiment = self.experiment;
+        let plan = &experiment.plan;
+        let mut notes = Vec::new();
+        if plan.margins.is_empty() {
+            notes.push(format!("the same: within {:.1}%", 100.0 * plan.margin));
+        } else {
+            let wider = plan.margins.iter().map(|(name, margin)| format!("{name} {:.1}%", 100.0 * margin));
+            let wider = wider.collect::<Vec<_>>().join(", ");
+            notes.push(format!(
+                "the same: within {:.1}%, but for what spreads more on this machine: {wider}",
+                100.0 * plan.margin
+            ));
+        }
+        match &plan.spread_from {
+            Some(from) => notes.push(format!("margins and clock gate from {from}")),
+            None => notes.push(
+                "this machine's own spread is not known: `praxis bench SCENE --self-test 20` measures it".to_owned(),
+            ),
+        }
+        let clock = &experiment.clock;
+        if let Some(ratio) = clock.ratio {
+            notes.push(format!("clock chain: B to A {}", percent(ratio)));
+        }
+        if clock.is_moved {
+            notes.push("the change moves the clock: most pairs ran at two speeds, so none is void for it; see the lines at one clock".to_owned());
+        }
+        if clock.n_void > 0 {
+            notes.push(format!(
+                "{} void: the clock changed by more than {:.1}% between its runs",
+                counted(clock.n_void, "pair"),
+                100.0 * plan.chain_gate
+            ));
+        }
+        for pair in &experiment.pairs {
+            if let Some(reason @ (VoidReason::Failed { .. } | VoidReason::Void { .. })) = &pair.void {
+                notes.push(format!("a pair is void: {reason}"));
+            }
+        }
+        for line in experiment.lines.iter().filter(|line| line.is_moved_with_clock) {
+            if let Some(at_one) = &line.at_one_clock {
+                notes.push(format!(
+                    "{} moved with the clock: at one clock B to A is {}",
+                    line.name,
+                    percent(at_one.estimate)
+                ));
+            }
+        }
+        notes.extend(experiment.warnings.iter().map(|warning| format!("warning: {warning}")));
+        notes
+    }
+}
+
+fn row(line: &LineResult, colour: bool) -> Vec<Cell> {
+    let value = |value: f64| Cell::new(format_value(value, line.unit));
+    let verdict = match (line.verdict, line.detectable) {
+        (Verdict::NotJudged, _) => Cell::new(""),
+        (verdict, _) => coloured(verdict, colour),
+    };
+    let detectable = match (line.detectable, line.scale) {
+        _ if line.verdict == Verdict::NotJudged => String::new(),
+        (None, _) => "nothing yet".to_owned(),
+        (Some(least), Scale::Ratio) => format!("{:.1}%", 100.0 * least),
+        (Some(least), Scale::Difference) => format_value(least, line.unit),
+    };
+    vec![
+        Cell::new(format!("  {}", line.name)),
+        value(line.a),
+        value(line.b),
+        Cell::new(shown(line.difference.estimate, line)),
+        Cell::new(interval_text(&line.difference, line)),
+        Cell::new(line.p99.as_ref().map_or_else(|| "-".to_owned(), |p99| shown(p99.estimate, line))),
+        verdict,
+        Cell::new(detectable),
+    ]
+}
+
+fn coloured(verdict: Verdict, colour: bool) -> Cell {
+    let (text, tint) = match verdict {
+        Verdict::Regressed => ("REGRESSED", Some(Color::Red)),
+        Verdict::Improved => ("improved", Some(Color::Green)),
+        Verdict::Same => ("same", None),
+        Verdict::CantTell => ("can't tell", Some(Color::Yellow)),
+        Verdict::NotJudged => ("", None),
+    };
+    match tint.filter(|_| colour) {
+        Some(tint) => Cell::new(text).fg(tint),
+        None => Cell::new(text),
+    }
+}
+
+/// A value on the line's scale: percent more or less, or a difference in the line's unit.
+pub(super) fn shown(value: f64, line: &LineResult) -> String {
+    match line.scale {
+        Scale::Ratio => percent(value),
+        Scale::Difference if value < 0.0 => format!("−{}", format_value(-value, line.unit)),
+        Scale::Difference => format!("+{}", format_value(value, line.unit)),
+    }
+}
+
+pub(super) fn interval_text(estimate: &Estimate, line: &LineResult) -> String {
+    match (estimate.low, estimate.high) {
+        (Some(low), Some(high)) => format!("{} … {}", shown(low, line), shown(high, line)),
+        _ => "too few pairs".to_owned(),
+    }
+}
+
+/// A ratio as percent more or less.
+fn percent(ratio: f64) -> String {
+    let percent = 100.0 * (ratio - 1.0);
+    if percent.abs() < 0.05 { "0.0%".to_owned() } else { format!("{percent:+.1}%") }
+}
+
+/// A self-test for a terminal. Ends with a line break.
+pub fn spread_table(spread: &MachineSpread) -> String {
+    let mut table = Table::new();
+    table.load_style(STYLE).set_content_arrangement(ContentArrangement::Disabled);
+    table.force_no_tty();
+    table.set_header(["line", "run to run", "judged", "called different"]);
+    for (name, line) in &spread.lines {
+        let counts = match line.n_judged {
+            0 => [String::new(), String::new()],
+            n => [n.to_string(), line.n_false_alarms.to_string()],
+        };
+        let [n_judged, n_alarms] = counts;
+        table.add_row([format!("  {name}"), format!("{:.2}%", 100.0 * line.spread), n_judged, n_alarms]);
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let (n_alarms, n_all) = (spread.n_false_alarms, spread.n_experiments);
+    let chain = spread.chain.map_or_else(String::new, |chain| format!(" The chain spreads by {:.2}%.", 100.0 * chain));
+    format!(
+        "{}: {} of the program with itself, {}\n{}\n\
+         {n_alarms} of {n_all} called some line different although nothing was.{chain}\n\
+         Clock gate: pairs whose chains differ by more than {:.1}% are void; 95% of these pass.\n",
+        spread.scene,
+        counted(n_all.into(), "comparison"),
+        counted(spread.n_pairs.into(), "pair"),
+        table.trim_fmt(),
+        100.0 * spread.chain_gate,
+    )
+}

@@ -1,0 +1,171 @@
+//! `bench --vs`, `--ab`, `--self-test` and `--resume`: few pairs of tiny runs.
+
+use praxis::measure::RunFile;
+use praxis::measure::experiment::{Experiment, ExperimentKind, ExperimentState, Verdict, VoidReason};
+use praxis::measure::names;
+
+use super::{Project, fault, praxis, stderr, stdout};
+
+/// What makes a run soon over, and how it waits certain.
+const TINY: [&str; 10] =
+    ["--frames", "3", "--warmup", "1", "--size", "16x9", "--rays", "off", "--submit-blocks", "true"];
+
+impl Project {
+    fn compare(&self, args: &[&str]) -> std::process::Output {
+        praxis(self.path()).args(["bench", "box"]).args(TINY).args(args).output().expect("it starts")
+    }
+
+    fn experiment(&self, folder: &str) -> Experiment {
+        Experiment::read(&self.file(folder).join("experiment.json")).expect("an experiment file")
+    }
+
+    /// A program that stands in for another praxis: it gives the same run each time, after `extra` with `$n` runs before.
+    #[cfg(unix)]
+    fn stand_in(&self, extra: &str) -> String {
+        use std::os::unix::fs::PermissionsExt;
+        let run = self.compare(&["--skip-aliasing", "--quiet", "--out", "real"]);
+        assert!(run.status.success(), "{}", stderr(&run));
+        let script = format!(
+            "#!/bin/sh\nn=$(cat n 2>/dev/null || echo 0)\necho $((n + 1)) >n\n{extra}\n\
+             while [ $# -gt 0 ]; do [ \"$1\" = --out ] && out=$2; shift; done\ncp real/run.json \"$out/run.json\"\n"
+        );
+        self.write("other.sh", &script);
+        let path = self.file("other.sh");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("it can be made a program");
+        path.display().to_string()
+    }
+}
+
+#[test]
+fn cli_comparing_two_values_of_a_flag() {
+    let project = Project::new();
+    let ab = "inject=0@stage.encode,0.05@stage.encode";
+    let output = project.compare(&["--ab", ab, "--pairs", "2", "--seed", "5", "--clock-gate", "100", "--out", "a"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.contains("A: inject=0@stage.encode\nB: inject=0.05@stage.encode\n"), "{text}");
+    assert!(text.contains("can't tell") && text.contains("too few pairs") && text.contains("nothing yet"), "{text}");
+    assert!(stderr(&output).contains("2 of at most 2 pairs"), "{}", stderr(&output));
+
+    let experiment = project.experiment("a");
+    assert_eq!((experiment.kind, experiment.state), (ExperimentKind::Ab, ExperimentState::Exhausted));
+    assert_eq!((experiment.pairs.len(), experiment.n_valid_pairs(), experiment.plan.seed), (2, 2, 5));
+    let encode = experiment.line(names::STAGE_ENCODE).expect("a gated line");
+    assert!(encode.b >= 5e7 && encode.difference.estimate > 1.5, "50 ms were added: {encode:?}");
+    assert_eq!(encode.verdict, Verdict::CantTell, "two pairs can't tell anything");
+    assert_eq!(experiment.b.settings.get("inject"), Some(&"0.05@stage.encode".into()));
+    for run in ["000-a", "000-b", "001-a", "001-b"] {
+        RunFile::read(&project.file(&format!("a/runs/{run}/run.json"))).expect("each run is kept");
+    }
+    assert!(project.file("a/runs/000-b/final.png").exists() && !project.file("a/runs/001-b/final.png").exists());
+
+    let report = |args: &[&str]| praxis(project.path()).arg("report").args(args).output().expect("it starts");
+    let shown = report(&["a", "--check", "--html", "page.html"]);
+    assert_eq!(
+        (shown.status.code(), stdout(&shown)),
+        (Some(0), text.clone()),
+        "nothing regressed that two pairs can tell"
+    );
+    let read = |path: &str| std::fs::read_to_string(project.file(path)).expect("a page");
+    assert!(read("page.html").contains("Can't tell A from B yet") && read("page.html") == read("a/report.html"));
+    assert!(stdout(&report(&["a", "--json"])).contains("praxis.experiment/1"));
+
+    let again = praxis(project.path()).args(["bench", "--resume", "a"]).output().expect("it starts");
+    assert_eq!((again.status.code(), stdout(&again)), (Some(0), text), "a finished one is shown again");
+    assert_eq!(project.experiment("a").pairs.len(), 2);
+}
+
+#[test]
+fn cli_comparing_says_what_is_wrong() {
+    let project = Project::new();
+    for (args, part) in [
+        (&["--ab", "wait"][..], "use FLAG=A,B"),
+        (&["--ab", "wait=block,sleep"], "sleep"),
+        (&["--ab", "wiat=block,spin"], "did you mean `wait`?"),
+        (&["--ab", "wait=block,spin", "--vs", "x"], "cannot be used with"),
+        (&["--ab", "wait=block,spin", "--record-baseline"], "is no Baseline"),
+        (&["--self-test", "0"], "0"),
+    ] {
+        let output = project.compare(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(part), "{args:?}: {}", stderr(&output));
+    }
+    assert!(fault(&project.compare(&["--vs", "nowhere"])).contains("there is no program nowhere"));
+    // A side that can't run at all ends it at once, and leaves no folder that could not be gone on with.
+    let unknown = praxis(project.path()).args(["bench", "bxo", "--ab", "wait=block,spin", "--quiet"]).output();
+    let line = fault(&unknown.expect("it starts"));
+    assert!(line.contains("bench bxo") && line.contains("the nearest names are \"box\""), "{line}");
+    assert!(!project.files().iter().any(|path| path.to_string_lossy().contains("bxo")), "{:?}", project.files());
+    let resume = |folder: &str| praxis(project.path()).args(["bench", "--resume", folder]).output().expect("it starts");
+    assert!(fault(&resume("scenes")).contains("holds no comparison"));
+    project.write("old/experiment.json", r#"{"schema": "praxis.experiment/0"}"#);
+    assert!(fault(&resume("old")).contains("praxis.experiment/0"));
+    let output =
+        praxis(project.path()).args(["bench", "--resume", "old", "--frames", "3"]).output().expect("it starts");
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+}
+
+#[cfg(unix)]
+#[test]
+fn cli_comparing_goes_on_after_a_run_that_failed() {
+    let project = Project::new();
+    let other = project.stand_in("[ $n -eq 1 ] && { echo 'praxis: the device was lost' >&2; exit 1; }");
+    let output = project.compare(&["--vs", &other, "--pairs", "2", "--clock-gate", "100", "--out", "a"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let experiment = project.experiment("a");
+    assert_eq!((experiment.pairs.len(), experiment.n_valid_pairs()), (3, 2));
+    let Some(VoidReason::Failed { message, .. }) = &experiment.pairs[1].void else {
+        panic!("{:?}", experiment.pairs[1].void)
+    };
+    assert_eq!(message, "the device was lost");
+    assert!(stdout(&output).contains("a pair is void: a run of A failed: the device was lost"), "{}", stdout(&output));
+}
+
+#[cfg(unix)]
+#[test]
+fn cli_comparing_stopped_by_ctrl_c_goes_on_later() {
+    let project = Project::new();
+    let other = project.stand_in("[ $n -eq 1 ] && kill -INT $PPID && sleep 1");
+    let output = project.compare(&["--vs", &other, "--pairs", "3", "--clock-gate", "100", "--out", "a", "--json"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("interrupted after 1 pair: `praxis bench --resume a` goes on"),
+        "{}",
+        stderr(&output)
+    );
+    let stopped = project.experiment("a");
+    assert_eq!((stopped.state, stopped.n_valid_pairs()), (ExperimentState::Unfinished, 1));
+    assert_eq!(stopped.pairs.last().and_then(|pair| pair.void.clone()), Some(VoidReason::Interrupted));
+
+    let resumed = praxis(project.path()).args(["bench", "--resume", "a", "--json"]).output().expect("it starts");
+    assert_eq!(resumed.status.code(), Some(0), "{}", stderr(&resumed));
+    let printed: serde_json::Value = serde_json::from_str(&stdout(&resumed)).expect("one JSON document");
+    assert_eq!(printed["schema"], "praxis.experiment/1");
+    let finished = project.experiment("a");
+    assert_eq!((finished.state, finished.n_valid_pairs(), finished.pairs.len()), (ExperimentState::Exhausted, 3, 4));
+}
+
+#[test]
+fn cli_comparing_with_itself_tells_the_spread() {
+    let project = Project::new();
+    let output = project.compare(&["--self-test", "1", "--pairs", "2", "--out", "a", "--quiet"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("0 of 1 called some line different although nothing was"), "{}", stdout(&output));
+    let n_spreads = project.files().iter().filter(|path| path.ends_with("box.spread.json")).count();
+    assert_eq!(n_spreads, 1, "beside the Baselines: {:?}", project.files());
+    assert!(!project.file("a/0000/runs/000-a").exists(), "its runs are not kept");
+
+    let compare = |args: &[&str]| {
+        let output = project.compare(
+            &[&["--ab", "wait=block,spin", "--pairs", "1", "--clock-gate", "100", "--quiet"][..], args].concat(),
+        );
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    };
+    compare(&["--out", "b"]);
+    let experiment = project.experiment("b");
+    assert_eq!(experiment.plan.spread_from.as_deref(), Some("a self-test of 1 experiment"));
+    compare(&["--out", "c", "--msaa", "1"]);
+    let experiment = project.experiment("c");
+    assert_eq!(experiment.plan.spread_from, None);
+    assert!(experiment.warnings.iter().any(|warning| warning.contains("another msaa")), "{:?}", experiment.warnings);
+}
