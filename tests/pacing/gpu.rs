@@ -123,7 +123,6 @@ fn pacing_gpu_blocking_submit_is_detected_in_bounded_time() {
     assert!(found.kernel_ns >= 500_000, "{found:?}");
     if gpu.info.name.starts_with("llvmpipe") {
         assert!(found.blocks, "lavapipe's submit is known to block: {found:?}");
-        assert!(found.first_submit_ns < found.kernel_ns / 2, "the first submit has nothing to wait for: {found:?}");
     }
 }
 

@@ -450,8 +450,9 @@ fn value_range(samples: &[Option<u64>], marks: Marks) -> (f64, f64) {
     let quantile = |p: f64| crate::measure::quantile(&sorted, p).unwrap_or(0.0);
     let (least, most, high) = (quantile(0.0), quantile(1.0), quantile(0.99));
     let shown = |value: Option<f64>| value.filter(|value| *value < 2.0 * high).unwrap_or(0.0);
-    // A few far beyond the rest would press it flat.
-    let upper = if most > high + (high - least) { high + 0.35 * (high - least) } else { most };
+    // A few far beyond the rest would press it flat. A series that hardly varies has room for half as much again.
+    let spread = (high - least).max(0.5 * high);
+    let upper = if most > high + spread { high + 0.35 * spread } else { most };
     let upper = upper.max(shown(marks.baseline)).max(shown(marks.budget)).max(1.0);
     let lower = marks.baseline.map_or(least, |baseline| least.min(baseline));
     let pad = ((upper - lower) * 0.06).max(upper * 0.01);
