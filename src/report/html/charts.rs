@@ -452,7 +452,7 @@ fn value_range(samples: &[Option<u64>], marks: Marks) -> (f64, f64) {
     let shown = |value: Option<f64>| value.filter(|value| *value < 2.0 * high).unwrap_or(0.0);
     // A few far beyond the rest would press it flat. A series that hardly varies has room for half as much again.
     let spread = (high - least).max(0.5 * high);
-    let upper = if most > high + spread { high + 0.35 * spread } else { most };
+    let upper = if most > high + spread { high + spread } else { most };
     let upper = upper.max(shown(marks.baseline)).max(shown(marks.budget)).max(1.0);
     let lower = marks.baseline.map_or(least, |baseline| least.min(baseline));
     let pad = ((upper - lower) * 0.06).max(upper * 0.01);
