@@ -50,7 +50,7 @@ pub struct MemoryType {
     pub is_device_local: bool,
     /// Whether the CPU's caches hold it.
     pub is_host_cached: bool,
-    /// Whether stores need no explicit flush. [`SharedMemory`] is made of this kind only.
+    /// Whether stores need no explicit flush. [`SharedMemory`](super::SharedMemory) is made of this kind only.
     pub is_host_coherent: bool,
     /// Size of the heap it comes from.
     pub heap_bytes: u64,
