@@ -111,6 +111,10 @@ impl BottomLevels {
     }
 }
 
+/// Nodes that are taken out of a finished tree and put in where they cost less, as a share of all in each round. With 0.15 and a wide search the sun pass
+/// takes 9% less than with 0.02 and a narrow one (town, H200).
+const REINSERTED: f32 = 0.15;
+
 impl Tree {
     /// `None` for no triangles.
     fn build(triangles: Vec<RayTriangle>, rays_go: RaysGo) -> Option<Self> {
@@ -121,13 +125,13 @@ impl Tree {
         let boxes: Vec<TreeBox> = triangles.par_iter().map(|triangle| flattening.box_of(triangle)).collect();
         let indices = (0..triangles.len() as u32).collect();
         let mut binary = PlocBuilder::with_capacity(triangles.len()).build(
-            PlocSearchDistance::Low,
+            PlocSearchDistance::High,
             &boxes,
             indices,
             SortPrecision::U64,
             2,
         );
-        ReinsertionOptimizer::default().run(&mut binary, 0.02, None);
+        ReinsertionOptimizer::default().run(&mut binary, REINSERTED, None);
         let mut wide = bvh2_to_cwbvh(&binary, 3, true, false);
         wide.nodes.iter_mut().for_each(|node| flattening.undo(node));
         let ordered = wide.primitive_indices.iter().map(|&i| triangles[i as usize]).collect();
