@@ -5,6 +5,7 @@ mod beside;
 mod capture;
 mod goldens;
 mod info;
+mod interruption;
 mod page;
 mod places;
 mod png;

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use praxis::frames::{FrameLoop, WaitLog};
+use praxis::measure::statistics::median;
 use praxis::measure::{FrameLog, Summary, names};
 use praxis::pacing::{ClockChain, FrameWait, HybridSleep, detect_blocking_submit};
 use serde_json::json;
@@ -199,8 +200,9 @@ impl Row {
     fn of(load: Load, way_idx: usize, turns: &[Turn], overshoots: &[(usize, usize, u64)]) -> Self {
         let is_cpu_bound = load != Load::Gpu;
         let is_of_row = |turn: &&Turn| turn.is_cpu_bound == is_cpu_bound && turn.way_idx == way_idx;
-        let over_rounds =
-            |line: &str| median(turns.iter().filter(is_of_row).filter_map(|turn| median_of(&turn.log, line)).collect());
+        let over_rounds = |line: &str| {
+            median(&turns.iter().filter(is_of_row).filter_map(|turn| median_of(&turn.log, line)).collect::<Vec<_>>())
+        };
         // The pilot is loop 0.
         let of_loop =
             |turn_idx: usize| overshoots.iter().filter(move |value| value.0 == turn_idx + 1).map(|value| value.2);
@@ -215,8 +217,8 @@ impl Row {
         Self {
             load: load.name(),
             wait: WAYS[way_idx].name(),
-            overshoot: median(rounds.iter().map(|round| round.median).collect()),
-            overshoot_p95: median(rounds.iter().map(|round| round.p95).collect()),
+            overshoot: median(&rounds.iter().map(|round| round.median).collect::<Vec<_>>()),
+            overshoot_p95: median(&rounds.iter().map(|round| round.p95).collect::<Vec<_>>()),
             waited_share: n_waited as f64 / n_frames.max(1) as f64,
             cpu_time: over_rounds(names::CPU_TIME_MAIN),
             blocked_poll: over_rounds(names::BLOCKED_POLL),
@@ -231,12 +233,6 @@ impl Row {
         let extra = spin.cpu_time? - block.cpu_time?;
         (extra > 0.0).then_some((self.cpu_time? - block.cpu_time?) / extra)
     }
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let (below, above) = (values.get(values.len().checked_sub(1)? / 2)?, values.get(values.len() / 2)?);
-    Some((below + above) / 2.0)
 }
 
 struct About {
@@ -328,7 +324,7 @@ mod tests {
 
     #[test]
     fn wait_table_medians_are_in_the_middle() {
-        assert_eq!((median(vec![]), median(vec![3.0]), median(vec![4.0, 1.0])), (None, Some(3.0), Some(2.5)));
-        assert_eq!(median(vec![9.0, 1.0, 5.0]), Some(5.0));
+        assert_eq!((median(&[]), median(&[3.0]), median(&[4.0, 1.0])), (None, Some(3.0), Some(2.5)));
+        assert_eq!(median(&[9.0, 1.0, 5.0]), Some(5.0));
     }
 }

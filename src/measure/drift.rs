@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::experiment::MachineSpread;
+use super::experiment::{GATED_LINES, MachineSpread};
 use super::names::{self, LineKind};
-use super::quantile::quantile_by;
+use super::statistics::median;
 use super::{BaselineRecord, Mismatch, RunFile, baseline_records, compare};
 
 /// How far a median may be from the Baseline's before anyone is told, at least, in percent. Two runs of one program on one
@@ -16,16 +16,6 @@ const LEAST_DIFFERENCE_NS: f64 = 1_000.0;
 const LEAST_FOR_A_CREEP: usize = 5;
 /// Kendall's τ of a trend that counts as one: of all pairs of recordings, four of five rise.
 const LEAST_TAU: f64 = 0.6;
-
-/// The lines that are judged: what the main thread and the GPU work. Waiting is the rest of the frame.
-pub(super) const JUDGED: [&str; 6] = [
-    names::CPU_FRAME,
-    names::GPU_FRAME,
-    names::STAGE_UPDATE,
-    names::STAGE_PREPARE_FRAME,
-    names::STAGE_ENCODE,
-    names::STAGE_SUBMIT,
-];
 
 /// How a line stands against the Baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -124,7 +114,7 @@ pub fn judge_drift(run: &RunFile, baseline: &RunFile, spread: Option<&MachineSpr
         let is_tiny = (line.run.median - line.baseline.median).abs() < LEAST_DIFFERENCE_NS;
         let beyond = |percent: f64| percent.abs() > margin_percent;
         let verdict = match () {
-            () if !is_judged || !JUDGED.contains(&line.name.as_str()) => DriftVerdict::NotJudged,
+            () if !is_judged || !GATED_LINES.contains(&line.name.as_str()) => DriftVerdict::NotJudged,
             () if is_tiny || !beyond(as_read_percent) => DriftVerdict::Within,
             () if at_clock_percent.is_some_and(|p| !beyond(p) || p.signum() != as_read_percent.signum()) => {
                 DriftVerdict::MovedWithClock
@@ -142,7 +132,7 @@ pub fn judge_drift(run: &RunFile, baseline: &RunFile, spread: Option<&MachineSpr
         })
     });
     let creeps = match is_judged {
-        true => JUDGED.iter().filter_map(|name| creep(name, &records, &now, spread)).collect(),
+        true => GATED_LINES.iter().filter_map(|name| creep(name, &records, &now, spread)).collect(),
         false => Vec::new(),
     };
     Drift { clock_ratio, obstacles, lines: lines.collect(), creeps }
@@ -159,12 +149,12 @@ pub(super) fn is_timed_by_core(name: &str) -> bool {
 
 /// The median of the chain's readings in `now` over those in `then`, each with its own kind.
 fn clock_ratio(now: &BaselineRecord, then: &BaselineRecord) -> Option<f64> {
-    let mut ratios: Vec<f64> = [names::CHAIN_START, names::CHAIN_AFTER_UPDATE, names::CHAIN_AFTER_SUBMIT]
+    let ratios: Vec<f64> = [names::CHAIN_START, names::CHAIN_AFTER_UPDATE, names::CHAIN_AFTER_SUBMIT]
         .iter()
         .filter_map(|name| Some(now.medians.get(*name)? / then.medians.get(*name)?))
         .filter(|ratio| ratio.is_finite() && *ratio > 0.0)
         .collect();
-    median(&mut ratios)
+    median(&ratios)
 }
 
 /// Three standard deviations of the difference between two recordings, as those from one recording to the next tell them (so
@@ -172,9 +162,9 @@ fn clock_ratio(now: &BaselineRecord, then: &BaselineRecord) -> Option<f64> {
 fn margin_percent(name: &str, records: &[BaselineRecord], spread: Option<&MachineSpread>) -> f64 {
     let medians: Vec<f64> = records.iter().filter_map(|record| record.medians.get(name).copied()).collect();
     let steps = medians.windows(2).filter(|pair| pair[0] > 0.0).map(|pair| (pair[1] / pair[0] - 1.0).abs() * 100.0);
-    let mut steps: Vec<f64> = steps.collect();
+    let steps: Vec<f64> = steps.collect();
     // Of normal values 1.4826 times the median absolute deviation is the standard deviation.
-    let of_records = if steps.len() < 3 { 0.0 } else { median(&mut steps).unwrap_or(0.0) * 1.4826 };
+    let of_records = if steps.len() < 3 { 0.0 } else { median(&steps).unwrap_or(0.0) * 1.4826 };
     let of_machine = spread.and_then(|spread| spread.lines.get(name)).map_or(0.0, |line| line.spread * 100.0);
     (3.0 * of_records).max(3.0 * std::f64::consts::SQRT_2 * of_machine).max(LEAST_MARGIN_PERCENT)
 }
@@ -223,9 +213,4 @@ fn tau(values: &[f64]) -> f64 {
     }
     let n_pairs = values.len() * values.len().saturating_sub(1) / 2;
     score as f64 / n_pairs.max(1) as f64
-}
-
-fn median(values: &mut [f64]) -> Option<f64> {
-    values.sort_unstable_by(f64::total_cmp);
-    quantile_by(values.len(), 0.5, |idx| values[idx])
 }

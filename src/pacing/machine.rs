@@ -5,7 +5,7 @@ mod linux;
 #[cfg(any(target_os = "macos", test))]
 mod macos;
 
-use crate::measure::Machine;
+use crate::measure::{Adapter, Machine};
 
 /// Describes the machine that this runs on, for the run file. What can't be read stays unknown; nothing fails.
 ///
@@ -24,4 +24,20 @@ pub fn describe_machine() -> Machine {
         ..Machine::default()
     };
     Machine { n_cores, ..machine }
+}
+
+/// Describes the adapter that `info` is of, for the run file. `timestamp_period_ns` is what a tick of its timestamps lasts, `None`
+/// where it has none; whether submitting blocks is for those to say who found out.
+pub fn describe_adapter(info: &wgpu::AdapterInfo, timestamp_period_ns: Option<f32>) -> Adapter {
+    Adapter {
+        name: info.name.clone(),
+        backend: info.backend.to_string(),
+        device_type: format!("{:?}", info.device_type),
+        driver: info.driver.clone(),
+        driver_info: info.driver_info.clone(),
+        vendor: info.vendor,
+        device: info.device,
+        timestamp_period_ns,
+        submit_blocks: None,
+    }
 }

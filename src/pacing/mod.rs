@@ -76,7 +76,7 @@ pub use core_id::current_core;
 pub use cpu_time::{BlockedTime, ThreadCpuTime, process_cpu_time_ns};
 pub use latency::{LatencyPacer, PacerOptions, PacerPhase};
 pub use limiter::FrameLimiter;
-pub use machine::describe_machine;
+pub use machine::{describe_adapter, describe_machine};
 pub use priority::{FramePriority, ObtainedPriority, set_frame_priority};
 pub use process_usage::ProcessUsage;
 pub use ring::{FrameSlot, InFlightRing, RingFull, SubmissionWaiter};

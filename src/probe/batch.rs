@@ -6,8 +6,9 @@ use super::error::OpError;
 use super::interleave::{Interleaved, Plan, Subject, Watch, measure_interleaved};
 use super::kernel::{EmptyKernel, SpanTimer};
 use super::report::{Cell, Chart, Column, Marks, ProbeReport, Table};
-use super::spread::{Spread, median};
+use super::spread::Spread;
 use crate::gpu::Gpu;
+use crate::measure::statistics::median;
 use crate::pacing::FrameWait;
 
 /// How many operations go together.

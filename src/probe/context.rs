@@ -3,8 +3,8 @@
 use super::clock::SystemClock;
 use super::report::ProbeReport;
 use crate::gpu::Gpu;
-use crate::measure::{Adapter, Machine};
-use crate::pacing::{DeviceWaiter, FrameWait, SubmissionWaiter, WaitError};
+use crate::measure::Machine;
+use crate::pacing::{DeviceWaiter, FrameWait, SubmissionWaiter, WaitError, describe_adapter};
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,10 @@ impl Context {
         let mut report = ProbeReport::new(probe, question);
         report.machine = self.machine.clone();
         report.settings.set("effort", self.effort.name());
-        report.adapter = gpu.map(describe_adapter);
+        report.adapter = gpu.map(|gpu| {
+            let period_ns = gpu.has_timestamps().then(|| gpu.queue.get_timestamp_period());
+            describe_adapter(&gpu.info, period_ns)
+        });
         let cautions = &mut report.cautions;
         if cfg!(debug_assertions) {
             cautions.push("measured with a debug build: CPU times say little".into());
@@ -62,21 +65,6 @@ impl Context {
             cautions.push("a software adapter: its \"GPU\" is this CPU, and its memory is the process's own".into());
         }
         report
-    }
-}
-
-fn describe_adapter(gpu: &Gpu) -> Adapter {
-    let info = &gpu.info;
-    Adapter {
-        name: info.name.clone(),
-        backend: info.backend.to_string(),
-        device_type: format!("{:?}", info.device_type),
-        driver: info.driver.clone(),
-        driver_info: info.driver_info.clone(),
-        vendor: info.vendor,
-        device: info.device,
-        timestamp_period_ns: gpu.has_timestamps().then(|| gpu.queue.get_timestamp_period()),
-        submit_blocks: None,
     }
 }
 

@@ -6,7 +6,8 @@
 use super::clock::{Clock, CpuTime};
 use super::error::{OpError, ProbeError, caught};
 use super::report::Ended;
-use super::spread::{Difference, Spread, median};
+use super::spread::{Difference, Spread};
+use crate::measure::statistics::median;
 
 /// How often what is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::measure::quantile;
+use crate::measure::statistics::median;
 
 /// Samples in a few numbers, in ns. Quantiles as [`quantile`] defines them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -47,14 +48,6 @@ impl Spread {
     pub fn is_disturbed(&self) -> bool {
         self.p95 > 3.0 * self.median
     }
-}
-
-/// The median of floating-point values; `None` for none.
-pub fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len().checked_sub(1)? as f64 / 2.0;
-    Some((sorted[middle.floor() as usize] + sorted[middle.ceil() as usize]) / 2.0)
 }
 
 /// How much greater one thing was than another, from rounds in which both were measured.

@@ -9,9 +9,8 @@ mod made_folders;
 mod reference_cache;
 mod saved_run;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context;
 use praxis::frames::{FrameLoop, LoopOutcome, WaitLog};
@@ -20,7 +19,7 @@ use praxis::pacing::{FrameWait, HybridSleep, ObtainedPriority, describe_machine,
 
 use super::beside::Beside;
 use super::session::{Session, Stage, StageView};
-use super::{Outcome, places, terminal};
+use super::{Outcome, interruption, places, terminal};
 use crate::cli::BenchArgs;
 pub(super) use folder::{RunFolder, default_name};
 use goldens::RunGoldens;
@@ -37,7 +36,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         return experiment::run(args);
     }
     let scene = args.scene.as_deref().unwrap_or_default();
-    let is_interrupted = interruption()?;
+    let is_interrupted = interruption::listen(PATIENCE, "stopped before the run was saved")?;
     let session = Session::open(&args.render)?;
     let size_px = session.size_px();
     let (warmup, frames) = if session.gpu.is_software() { SOFTWARE_FRAMES } else { HARDWARE_FRAMES };
@@ -191,23 +190,6 @@ fn write_overshoots(waits: &WaitLog, log: &mut FrameLog) -> Option<u64> {
     overshoots.alignment.uncertainty_ns().map(|ns| ns.ceil() as u64)
 }
 
-/// Becomes true at the first Ctrl-C or SIGTERM. A later one ends the program at once, unless it comes so soon that the first has
-/// had no time to be obeyed: what was measured would be lost to an impatient key.
-fn interruption() -> anyhow::Result<Arc<AtomicBool>> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let seen = flag.clone();
-    let mut first: Option<Instant> = None;
-    ctrlc::set_handler(move || {
-        seen.store(true, Ordering::Relaxed);
-        if first.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
-            eprintln!("praxis: stopped before the run was saved");
-            std::process::exit(1);
-        }
-    })
-    .context("could not listen for Ctrl-C")?;
-    Ok(flag)
-}
-
 pub(super) fn describe_run(
     session: &Session,
     stage: &StageView,
@@ -264,18 +246,9 @@ pub(super) fn describe_build() -> Build {
 }
 
 fn describe_adapter(session: &Session, frame_loop: &FrameLoop) -> Adapter {
-    let info = &session.gpu.info;
-    Adapter {
-        name: info.name.clone(),
-        backend: info.backend.to_string(),
-        device_type: format!("{:?}", info.device_type),
-        driver: info.driver.clone(),
-        driver_info: info.driver_info.clone(),
-        vendor: info.vendor,
-        device: info.device,
-        timestamp_period_ns: session.gpu.has_timestamps().then(|| session.gpu.queue.get_timestamp_period()),
-        submit_blocks: Some(frame_loop.submit_blocks),
-    }
+    let gpu = &session.gpu;
+    let period_ns = gpu.has_timestamps().then(|| gpu.queue.get_timestamp_period());
+    Adapter { submit_blocks: Some(frame_loop.submit_blocks), ..praxis::pacing::describe_adapter(&gpu.info, period_ns) }
 }
 
 /// Every setting that could change a number.

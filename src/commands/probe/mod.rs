@@ -4,11 +4,9 @@ mod chart;
 mod html;
 mod text;
 
-use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -22,7 +20,7 @@ use praxis::probe::{
 use serde_json::{Value, json};
 
 use super::window::quiet::catch_panics;
-use super::{Outcome, WrongUsage, terminal};
+use super::{Outcome, WrongUsage, interruption, terminal};
 use crate::cli::probe::{LineWorkerArgs, ProbeArgs, ProbeCommand, ProbeOptions, SPIN_US};
 
 /// How long the first Ctrl-C has to be obeyed before a second one ends the program.
@@ -62,7 +60,8 @@ pub fn run(args: &ProbeArgs) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Good);
     };
     let outputs = Outputs::prepare(options)?;
-    let is_interrupted = interruption()?;
+    // The probe ends at its next step.
+    let is_interrupted = interruption::listen(PATIENCE, "stopped before what was measured could be shown")?;
     let context = Context {
         effort: if options.quick { Effort::Quick } else { Effort::Full },
         clock: SystemClock::start(),
@@ -197,22 +196,6 @@ fn progress_bar(is_quiet: bool, name: &'static str) -> ProgressBar {
     ProgressBar::with_draw_target(Some(1), target)
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         .with_prefix(name)
-}
-
-/// Becomes true at the first Ctrl-C or SIGTERM; the probe ends at its next step. A later one ends the program at once.
-fn interruption() -> anyhow::Result<Arc<AtomicBool>> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let seen = flag.clone();
-    let mut first: Option<Instant> = None;
-    ctrlc::set_handler(move || {
-        seen.store(true, Ordering::Relaxed);
-        if first.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
-            let _ = writeln!(std::io::stderr(), "praxis: stopped before what was measured could be shown");
-            std::process::exit(1);
-        }
-    })
-    .context("could not listen for Ctrl-C")?;
-    Ok(flag)
 }
 
 /// A report as one JSON document, with the program that measured.

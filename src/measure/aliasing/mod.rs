@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::RunFile;
+use super::statistics::median;
 
 pub use place::{EDGE_CONTRAST, PanStep, PlaceAliasing, measure_place};
 pub use reference::{MOST_SAMPLES, Reference, ReferenceSum};
@@ -54,7 +55,7 @@ impl Aliasing {
         places: Vec<PlaceAliasing>,
     ) -> Option<Self> {
         let over_places =
-            |number: fn(&PlaceAliasing) -> Option<f64>| median(places.iter().filter_map(number).collect());
+            |number: fn(&PlaceAliasing) -> Option<f64>| median(&places.iter().filter_map(number).collect::<Vec<_>>());
         Some(Self {
             schema: ALIASING_SCHEMA.to_owned(),
             size_px,
@@ -90,10 +91,4 @@ impl Aliasing {
         let method = |aliasing: &Self| (aliasing.size_px, aliasing.n_steps, aliasing.n_reference_samples);
         method(self) == method(other) && frames(self) == frames(other)
     }
-}
-
-/// The middle of some numbers, or the mean of the two in the middle.
-fn median(mut numbers: Vec<f64>) -> Option<f64> {
-    numbers.sort_unstable_by(f64::total_cmp);
-    super::quantile::quantile_by(numbers.len(), 0.5, |idx| numbers[idx])
 }

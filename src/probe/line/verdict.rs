@@ -4,8 +4,9 @@ use crossbeam_utils::CachePadded;
 
 use super::super::interleave::{Interleaved, Samples};
 use super::super::report::{Bar, Cell, Chart, Column, Marks, ProbeReport, Table};
-use super::super::spread::{Difference, Spread, median};
+use super::super::spread::{Difference, Spread};
 use super::{CONTROL_BYTES, CPU, Idle, Kind, N_PARTS, SLOT_BYTES, Variant, WALL};
+use crate::measure::statistics::median;
 
 /// Slots that cost less than this over the control's cost share no line.
 const LEAST_SHARE: f64 = 0.10;

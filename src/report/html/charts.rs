@@ -1,7 +1,12 @@
 //! Charts as SVG. Colours are placeholders that become the page's CSS variables, so that one drawing serves light and dark.
 
+use std::ops::Range;
+
+use plotters::chart::MeshStyle;
 use plotters::coord::Shift;
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
+use plotters::style::TextStyle;
 
 use crate::measure::Unit;
 use crate::report::format_value;
@@ -81,12 +86,7 @@ pub(super) fn series(samples: &[Option<u64>], unit: Unit, marks: Marks, size: Si
     let points = decimated(samples, size.width_px as usize / 2);
     draw(size, label, |area| {
         let last = samples.len().saturating_sub(1).max(1) as f64;
-        let mut chart = ChartBuilder::on(area)
-            .margin_top(8)
-            .margin_right(RIGHT_PX)
-            .x_label_area_size(24)
-            .y_label_area_size(LEFT_PX)
-            .build_cartesian_2d(0.0..last, range.0..range.1)?;
+        let mut chart = chart(area, [8, RIGHT_PX, LEFT_PX], 0.0..last, range.0..range.1)?;
         mesh(&mut chart, unit, size)?;
         for (value, colour) in marks.lines().filter(|(value, _)| (range.0..=range.1).contains(value)) {
             chart.draw_series(LineSeries::new([(0.0, value), (last, value)], colour.stroke_width(1)))?;
@@ -120,19 +120,8 @@ pub(super) fn histogram(samples: &[Option<u64>], unit: Unit, marks: Marks, size:
     }
     let most = f64::from(counts.iter().copied().max().unwrap_or(0).max(1)) * 1.08;
     draw(size, label, |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin_top(8)
-            .margin_right(2 * RIGHT_PX)
-            .x_label_area_size(24)
-            .y_label_area_size(44)
-            .build_cartesian_2d(lower..upper, 0.0..most)?;
-        chart
-            .configure_mesh()
-            .disable_x_mesh()
-            .bold_line_style(GRID)
-            .light_line_style(TRANSPARENT)
-            .axis_style(GRID)
-            .label_style(("sans-serif", FONT_PX * 1.24).into_font().color(&INK))
+        let mut chart = chart(area, [8, 2 * RIGHT_PX, 44], lower..upper, 0.0..most)?;
+        in_page_colours(chart.configure_mesh().disable_x_mesh())
             .x_labels(if size.width_px > 500 { 6 } else { 3 })
             .y_labels(4)
             .x_label_formatter(&|value| axis_label(*value, unit))
@@ -173,12 +162,7 @@ pub(super) fn stacked(parts: &[Vec<f64>], unit: Unit, size: Size, label: &str) -
     let upper = (sorted.last().copied().unwrap_or(1.0)).min(high * 1.5).max(1.0) * 1.08;
     draw(size, label, |area| {
         let last = n_frames.saturating_sub(1).max(1) as f64;
-        let mut chart = ChartBuilder::on(area)
-            .margin_top(8)
-            .margin_right(RIGHT_PX)
-            .x_label_area_size(24)
-            .y_label_area_size(LEFT_PX)
-            .build_cartesian_2d(0.0..last, 0.0..upper)?;
+        let mut chart = chart(area, [8, RIGHT_PX, LEFT_PX], 0.0..last, 0.0..upper)?;
         mesh(&mut chart, unit, size)?;
         // The highest first: each lower one covers what is not its own.
         for (part_idx, top) in tops.iter().enumerate().rev() {
@@ -209,19 +193,8 @@ pub(super) fn strips(strips: &[Strip], unit: Unit, size: Size, label: &str) -> S
     let pad = ((most - least) * 0.06).max(most * 0.01).max(1.0);
     let range = (least - pad).max(0.0)..most + pad;
     draw(size, label, |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin_top(4)
-            .margin_right(3 * RIGHT_PX)
-            .x_label_area_size(24)
-            .y_label_area_size(LEFT_PX)
-            .build_cartesian_2d(range, 0.0..strips.len() as f64)?;
-        chart
-            .configure_mesh()
-            .disable_y_mesh()
-            .bold_line_style(GRID)
-            .light_line_style(TRANSPARENT)
-            .axis_style(GRID)
-            .label_style(("sans-serif", FONT_PX * 1.24).into_font().color(&INK))
+        let mut chart = chart(area, [4, 3 * RIGHT_PX, LEFT_PX], range, 0.0..strips.len() as f64)?;
+        in_page_colours(chart.configure_mesh().disable_y_mesh())
             .x_labels(if size.width_px > 500 { 6 } else { 3 })
             .y_labels(0)
             .x_label_formatter(&|value| axis_label(*value, unit))
@@ -239,8 +212,7 @@ pub(super) fn strips(strips: &[Strip], unit: Unit, size: Size, label: &str) -> S
                 colour.stroke_width(3),
             ))?;
             let at = chart.backend_coord(&(strip.min, y));
-            let style = ("sans-serif", FONT_PX * 1.24).into_font().color(&INK);
-            area.draw_text(strip.name, &style, (4, at.1 - 8))?;
+            area.draw_text(strip.name, &label_style(), (4, at.1 - 8))?;
         }
         Ok(())
     })
@@ -252,19 +224,8 @@ pub(super) fn history(medians: &[f64], unit: Unit, size: Size, label: &str) -> S
     let pad = ((most - least) * 0.15).max(most * 0.02).max(1.0);
     let last = medians.len().saturating_sub(1).max(1) as f64;
     draw(size, label, |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin_top(8)
-            .margin_right(RIGHT_PX)
-            .x_label_area_size(24)
-            .y_label_area_size(LEFT_PX)
-            .build_cartesian_2d(-0.2..last + 0.2, (least - pad).max(0.0)..most + pad)?;
-        chart
-            .configure_mesh()
-            .disable_x_mesh()
-            .bold_line_style(GRID)
-            .light_line_style(TRANSPARENT)
-            .axis_style(GRID)
-            .label_style(("sans-serif", FONT_PX * 1.24).into_font().color(&INK))
+        let mut chart = chart(area, [8, RIGHT_PX, LEFT_PX], -0.2..last + 0.2, (least - pad).max(0.0)..most + pad)?;
+        in_page_colours(chart.configure_mesh().disable_x_mesh())
             .x_labels(0)
             .y_labels(4)
             .y_label_formatter(&|value| axis_label(*value, unit))
@@ -311,19 +272,8 @@ pub(super) fn intervals(rows: &[Interval], size: Size, label: &str) -> String {
     let pad = 0.05 * (most - least);
     let n_rows = rows.len() as f64;
     draw(size, label, |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin_top(4)
-            .margin_right(2 * RIGHT_PX)
-            .x_label_area_size(24)
-            .y_label_area_size(NAMES_PX)
-            .build_cartesian_2d(least - pad..most + pad, 0.0..n_rows)?;
-        chart
-            .configure_mesh()
-            .disable_y_mesh()
-            .bold_line_style(GRID)
-            .light_line_style(TRANSPARENT)
-            .axis_style(GRID)
-            .label_style(("sans-serif", FONT_PX * 1.24).into_font().color(&INK))
+        let mut chart = chart(area, [4, 2 * RIGHT_PX, NAMES_PX], least - pad..most + pad, 0.0..n_rows)?;
+        in_page_colours(chart.configure_mesh().disable_y_mesh())
             .x_labels(if size.width_px > 500 { 7 } else { 3 })
             .y_labels(0)
             .x_label_formatter(&|value| match () {
@@ -350,8 +300,7 @@ pub(super) fn intervals(rows: &[Interval], size: Size, label: &str) -> String {
                 chart.draw_series([Circle::new((percent(row.estimate), y), 6, colour.filled())])?;
             }
             let at = chart.backend_coord(&(0.0, y));
-            let style = ("sans-serif", FONT_PX * 1.24).into_font().color(&INK);
-            area.draw_text(&row.name, &style, (4, at.1 - 8))?;
+            area.draw_text(&row.name, &label_style(), (4, at.1 - 8))?;
         }
         chart.draw_series(LineSeries::new([(0.0, 0.0), (0.0, n_rows)], MEDIAN.stroke_width(1)))?;
         Ok(())
@@ -366,12 +315,7 @@ pub(super) fn pairs(halves: &[(f64, f64)], unit: Unit, size: Size, label: &str) 
     let pad = ((most - least) * 0.12).max(most * 0.005).max(1.0);
     let last = halves.len().saturating_sub(1).max(1) as f64;
     draw(size, label, |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin_top(8)
-            .margin_right(RIGHT_PX)
-            .x_label_area_size(24)
-            .y_label_area_size(LEFT_PX)
-            .build_cartesian_2d(-0.5..last + 0.5, (least - pad).max(0.0)..most + pad)?;
+        let mut chart = chart(area, [8, RIGHT_PX, LEFT_PX], -0.5..last + 0.5, (least - pad).max(0.0)..most + pad)?;
         mesh(&mut chart, unit, size)?;
         for (pair_idx, (a, b)) in halves.iter().enumerate() {
             let x = pair_idx as f64;
@@ -386,23 +330,32 @@ pub(super) fn pairs(halves: &[(f64, f64)], unit: Unit, size: Size, label: &str) 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
+type Chart<'c, 'a> = ChartContext<'c, SVGBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+type Mesh<'c, 'f, 'a> = MeshStyle<'c, 'f, RangedCoordf64, RangedCoordf64, SVGBackend<'a>>;
+
+/// A plot with room for labels below it: `top`, `right` and `left` of it are so many pixels.
+fn chart<'c, 'a>(
+    area: &'c Area<'a>,
+    [top, right, left]: [u32; 3],
+    x: Range<f64>,
+    y: Range<f64>,
+) -> Result<Chart<'c, 'a>, Box<dyn std::error::Error>> {
+    let mut builder = ChartBuilder::on(area);
+    builder.margin_top(top).margin_right(right).x_label_area_size(24).y_label_area_size(left);
+    Ok(builder.build_cartesian_2d(x, y)?)
+}
+
+fn in_page_colours<'m, 'c, 'f, 'a>(mesh: &'m mut Mesh<'c, 'f, 'a>) -> &'m mut Mesh<'c, 'f, 'a> {
+    mesh.bold_line_style(GRID).light_line_style(TRANSPARENT).axis_style(GRID).label_style(label_style())
+}
+
+fn label_style() -> TextStyle<'static> {
+    ("sans-serif", FONT_PX * 1.24).into_font().color(&INK)
+}
+
 /// Frames along, the line's unit up.
-fn mesh<'a>(
-    chart: &mut ChartContext<
-        '_,
-        SVGBackend<'a>,
-        Cartesian2d<plotters::coord::types::RangedCoordf64, plotters::coord::types::RangedCoordf64>,
-    >,
-    unit: Unit,
-    size: Size,
-) -> Outcome {
-    chart
-        .configure_mesh()
-        .disable_x_mesh()
-        .bold_line_style(GRID)
-        .light_line_style(TRANSPARENT)
-        .axis_style(GRID)
-        .label_style(("sans-serif", FONT_PX * 1.24).into_font().color(&INK))
+fn mesh(chart: &mut Chart, unit: Unit, size: Size) -> Outcome {
+    in_page_colours(chart.configure_mesh().disable_x_mesh())
         .x_labels(if size.width_px > 500 { 8 } else { 4 })
         .y_labels(4)
         .x_label_formatter(&|frame| format!("{frame:.0}"))

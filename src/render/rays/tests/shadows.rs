@@ -122,14 +122,18 @@ fn a_coarse_smooth_mesh_is_shaded_like_a_fine_one() {
     }
 }
 
-#[test]
-fn edge_rays_change_edges_alone() {
+fn wall_on_a_plane() -> Scene {
     let folder = SceneFolder::new();
     folder.add_plane("plane");
     folder.add_box("wall", Vec3::new(-0.4, 0.0, -0.5), Vec3::new(0.3, 0.5, -0.4));
     let camera = "Still(position: (0.2, 2, 1), target: (0, 0, 0), fov_y_deg: 50)";
     let nodes = "(name: \"plane\", model: \"plane\"), (name: \"wall\", model: \"wall\", rotation_deg: (0, 25, 0))";
-    let mut scene = folder.scene("(elevation_deg: 40, azimuth_deg: 10)", camera, &["plane", "wall"], nodes);
+    folder.scene("(elevation_deg: 40, azimuth_deg: 10)", camera, &["plane", "wall"], nodes)
+}
+
+#[test]
+fn edge_rays_change_edges_alone() {
+    let mut scene = wall_on_a_plane();
     for n_samples in [1, 4] {
         let [hard, edge] = [RayMode::Hard, RayMode::Edge].map(|mode| sun_bytes(&mut scene, [96, 72], n_samples, mode));
         let is_partial = |bytes: &&[u8; 4]| match n_samples {
@@ -146,12 +150,7 @@ fn edge_rays_change_edges_alone() {
 
 #[test]
 fn counted_rays_are_those_of_the_picture() {
-    let folder = SceneFolder::new();
-    folder.add_plane("plane");
-    folder.add_box("wall", Vec3::new(-0.4, 0.0, -0.5), Vec3::new(0.3, 0.5, -0.4));
-    let camera = "Still(position: (0.2, 2, 1), target: (0, 0, 0), fov_y_deg: 50)";
-    let nodes = "(name: \"plane\", model: \"plane\"), (name: \"wall\", model: \"wall\", rotation_deg: (0, 25, 0))";
-    let mut scene = folder.scene("(elevation_deg: 40, azimuth_deg: 10)", camera, &["plane", "wall"], nodes);
+    let mut scene = wall_on_a_plane();
     const SIZE: [u32; 2] = [96, 72];
     // With one sample a pixel each traced pixel has one ray.
     let hard = sun_bytes(&mut scene, SIZE, 1, RayMode::Hard);
