@@ -6,7 +6,7 @@ use std::time::Duration;
 use praxis::frames::{FrameLoop, WaitLog};
 use praxis::measure::statistics::median;
 use praxis::measure::{FrameLog, Summary, names};
-use praxis::pacing::{ClockChain, FrameWait, HybridSleep, detect_blocking_submit};
+use praxis::pacing::{ClockChain, FrameWait, HybridOutcomes, HybridSleep, detect_blocking_submit};
 use serde_json::json;
 
 use super::session::{Session, Stage};
@@ -27,12 +27,14 @@ const fn hybrid(micros: u64, sleep: HybridSleep) -> Way {
     Way { wait: FrameWait::Hybrid { max_spin: Duration::from_micros(micros) }, sleep }
 }
 
-const WAYS: [Way; 7] = [
+const WAYS: [Way; 8] = [
     Way { wait: FrameWait::Block, sleep: HybridSleep::Auto },
     Way { wait: FrameWait::Spin, sleep: HybridSleep::Auto },
     hybrid(50, HybridSleep::Auto),
     hybrid(100, HybridSleep::Auto),
     hybrid(300, HybridSleep::Auto),
+    // Where threads wake so late that less is of no use.
+    hybrid(1000, HybridSleep::Auto),
     hybrid(300, HybridSleep::Driver),
     hybrid(300, HybridSleep::System),
 ];
@@ -71,6 +73,7 @@ struct Turn {
     is_cpu_bound: bool,
     way_idx: usize,
     log: FrameLog,
+    hybrid: Option<HybridOutcomes>,
 }
 
 /// Runs it.
@@ -105,7 +108,7 @@ pub fn run(args: &WaitTableArgs) -> anyhow::Result<Outcome> {
     let n_turns = args.rounds as usize * WAYS.len() * 2;
     let mut waits = WaitLog::with_capacity((n_turns + 1) * (n_warmup + n_frames) as usize);
     // A turn before all others: pipelines compile, clocks rise, and it tells how long the GPU takes.
-    let pilot = run_turn(&session, &mut stage, &frame_loop, Load::Gpu, WAYS[0], &mut waits)?;
+    let (pilot, _) = run_turn(&session, &mut stage, &frame_loop, Load::Gpu, WAYS[0], &mut waits)?;
     let gpu_frame_ns = median_of(&pilot, names::GPU_FRAME).unwrap_or_default();
     let chain_ns = median_of(&pilot, names::CHAIN_START).unwrap_or(1e9).max(1.0);
     let extra_work_ns = 1.5 * gpu_frame_ns;
@@ -118,8 +121,8 @@ pub fn run(args: &WaitTableArgs) -> anyhow::Result<Outcome> {
             for turn in 0..WAYS.len() {
                 // Each round begins with another way, so that none always follows the same one.
                 let way_idx = (round + turn) % WAYS.len();
-                let log = run_turn(&session, &mut stage, &frame_loop, load, WAYS[way_idx], &mut waits)?;
-                turns.push(Turn { is_cpu_bound: load != Load::Gpu, way_idx, log });
+                let (log, hybrid) = run_turn(&session, &mut stage, &frame_loop, load, WAYS[way_idx], &mut waits)?;
+                turns.push(Turn { is_cpu_bound: load != Load::Gpu, way_idx, log, hybrid });
                 bar.inc(1);
             }
         }
@@ -163,18 +166,18 @@ fn run_turn(
     load: Load,
     way: Way,
     waits: &mut WaitLog,
-) -> anyhow::Result<FrameLog> {
+) -> anyhow::Result<(FrameLog, Option<HybridOutcomes>)> {
     let frame_loop = FrameLoop { wait: way.wait, hybrid_sleep: way.sleep, ..*frame_loop };
     let mut log = FrameLog::with_capacity(frame_loop.n_frames as usize);
     let mut chain = ClockChain::new();
-    stage.draw(&session.gpu, &frame_loop, &mut log, waits, &mut |_| {
+    let outcome = stage.draw(&session.gpu, &frame_loop, &mut log, waits, &mut |_| {
         if let Load::Cpu { n_chains } = load {
             // Work, not time: at a lower clock it takes longer, as any work does.
             (0..n_chains).for_each(|_| _ = chain.read_ns());
         }
         true
     })?;
-    Ok(log)
+    Ok((log, outcome.hybrid))
 }
 
 fn median_of(log: &FrameLog, line: &str) -> Option<f64> {
@@ -189,6 +192,8 @@ struct Row {
     overshoot_p95: Option<f64>,
     /// The share of frames that were waited for.
     waited_share: f64,
+    /// Of all rounds, where they are Hybrid.
+    hybrid: Option<HybridOutcomes>,
     cpu_time: Option<f64>,
     blocked_poll: Option<f64>,
     chains: [Option<f64>; 3],
@@ -220,12 +225,21 @@ impl Row {
             overshoot: median(&rounds.iter().map(|round| round.median).collect::<Vec<_>>()),
             overshoot_p95: median(&rounds.iter().map(|round| round.p95).collect::<Vec<_>>()),
             waited_share: n_waited as f64 / n_frames.max(1) as f64,
+            hybrid: turns.iter().filter(is_of_row).filter_map(|turn| turn.hybrid).reduce(HybridOutcomes::plus),
             cpu_time: over_rounds(names::CPU_TIME_MAIN),
             blocked_poll: over_rounds(names::BLOCKED_POLL),
             chains: [names::CHAIN_START, names::CHAIN_AFTER_UPDATE, names::CHAIN_AFTER_SUBMIT].map(over_rounds),
             cpu_frame: over_rounds(names::CPU_FRAME),
             frame_time: over_rounds(names::FRAME_TIME),
         }
+    }
+
+    /// Of the frames that a Hybrid waited for, the shares caught, too early, too late, and only blocked for.
+    fn hybrid_shares(&self) -> Option<[f64; 4]> {
+        let of = self.hybrid?;
+        let counts = [of.n_caught, of.n_early, of.n_late, of.n_blocked];
+        let n_waits = counts.iter().sum::<u64>();
+        (n_waits > 0).then(|| counts.map(|n| n as f64 / n_waits as f64))
     }
 
     /// How much of the CPU time that `spin` takes beyond `block` this takes.
@@ -258,9 +272,9 @@ impl About {
         let mut text = format!(
             "{} ({}), {} at {width}×{height}, GPU frame {:.2} ms; {} rounds of {} frames after {}, {} in flight{}, \
              thread {}.\nCPU-bound: with {:.2} ms of other work on the main thread in each frame, outside of cpu_frame and frame_time.\nOvershoot beyond the best wait of all, whose own latency is at most {} µs. Times in µs.\n\n\
-             | load | wait | overshoot | p95 | waited | CPU time | of Spin's extra | blocked in poll | chain start | \
+             | load | wait | overshoot | p95 | waited | caught / early / late / blocked | CPU time | of Spin's extra | blocked in poll | chain start | \
              after update | after submit | cpu_frame | frame_time |\n\
-             |---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+             |---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
             self.adapter,
             self.driver,
             self.scene,
@@ -278,9 +292,12 @@ impl About {
             for row in of_load {
                 let share = row.share_of_spin(&of_load[0], &of_load[1]);
                 let share = share.map_or(String::new(), |share| format!("{:.1}%", 100.0 * share));
+                let hybrid = row.hybrid_shares().map_or(String::new(), |shares| {
+                    shares.map(|share| format!("{:.0}%", 100.0 * share)).join(" / ")
+                });
                 let [start, after_update, after_submit] = row.chains.map(micros);
                 text += &format!(
-                    "| {} | {} | {} | {} | {:.0}% | {} | {share} | {} | {start} | {after_update} | {after_submit} | {} | {} |\n",
+                    "| {} | {} | {} | {} | {:.0}% | {hybrid} | {} | {share} | {} | {start} | {after_update} | {after_submit} | {} | {} |\n",
                     row.load,
                     row.wait,
                     micros(row.overshoot),
@@ -300,7 +317,7 @@ impl About {
         let row_json = |row: &Row, of_load: &[Row]| {
             json!({
                 "load": row.load, "wait": row.wait, "overshoot_ns": row.overshoot, "overshoot_p95_ns": row.overshoot_p95,
-                "waited_share": row.waited_share, "cpu_time_main_ns": row.cpu_time,
+                "waited_share": row.waited_share, "hybrid_shares": row.hybrid_shares(), "cpu_time_main_ns": row.cpu_time,
                 "share_of_spins_extra": row.share_of_spin(&of_load[0], &of_load[1]), "blocked_poll_ns": row.blocked_poll,
                 "chain_ns": row.chains, "cpu_frame_ns": row.cpu_frame, "frame_time_ns": row.frame_time,
             })

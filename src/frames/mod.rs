@@ -15,7 +15,7 @@ use std::time::Instant;
 use crate::gpu::{Gpu, GpuError};
 use crate::measure::{BadTimestamps, FrameLog, ThreadCounts};
 use crate::pacing::{
-    BlockedTime, ClockChain, DeviceWaiter, FrameWait, HybridSleep, InFlightRing, ThreadCounters, WaitError,
+    BlockedTime, ClockChain, DeviceWaiter, FrameWait, HybridOutcomes, HybridSleep, InFlightRing, ThreadCounters, WaitError,
     current_core,
 };
 use crate::render::Renderer;
@@ -63,6 +63,8 @@ pub struct LoopOutcome {
     pub counts_missing: Option<String>,
     /// What the recorded frames used.
     pub usage: LoopUsage,
+    /// How the waits for the recorded frames ended, if they are Hybrid.
+    pub hybrid: Option<HybridOutcomes>,
 }
 
 /// Why a frame could not be drawn.
@@ -115,6 +117,7 @@ pub fn render_frames(
         if n_done == options.n_warmup {
             counters.start();
             outcome.usage.begin(gpu);
+            outcome.hybrid = waiter.hybrid_outcomes();
         }
         recorder.turn();
         let frame_started = Instant::now();
@@ -183,6 +186,7 @@ pub fn render_frames(
     outcome.thread_counts = counters.read();
     recorder.turn();
     outcome.usage.end(gpu);
+    outcome.hybrid = waiter.hybrid_outcomes().zip(outcome.hybrid).map(|(ended, began)| ended.since(began));
     ring.drain(&mut waiter)?;
     recorder.drained();
     for finished in ring.take_finished() {

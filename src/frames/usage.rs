@@ -31,12 +31,12 @@ impl Reading {
 
 impl LoopUsage {
     /// The recorded frames begin.
-    pub(super) fn begin(&mut self, gpu: &Gpu) {
+    pub fn begin(&mut self, gpu: &Gpu) {
         self.begin = Some(Reading::now(gpu));
     }
 
     /// They ended.
-    pub(super) fn end(&mut self, gpu: &Gpu) {
+    pub fn end(&mut self, gpu: &Gpu) {
         self.end = Some(Reading::now(gpu));
     }
 

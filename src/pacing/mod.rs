@@ -81,7 +81,7 @@ pub use priority::{FramePriority, ObtainedPriority, set_frame_priority};
 pub use process_usage::ProcessUsage;
 pub use ring::{FrameSlot, InFlightRing, RingFull, SubmissionWaiter};
 pub use thread_counters::ThreadCounters;
-pub use wait::{DeviceWaiter, FrameWait, HybridSleep, UnknownFrameWait, WaitError, WaitFault};
+pub use wait::{DeviceWaiter, FrameWait, HybridOutcomes, HybridSleep, UnknownFrameWait, WaitError, WaitFault};
 
 use std::time::Instant;
 
@@ -90,6 +90,6 @@ use std::time::Instant;
 /// Two let the CPU record one frame beside the GPU that draws another; a third only adds latency.
 pub const FRAMES_IN_FLIGHT: usize = 2;
 
-fn elapsed_ns(started: Instant) -> u64 {
+pub(crate) fn elapsed_ns(started: Instant) -> u64 {
     u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }

@@ -52,6 +52,8 @@ fn window_records_a_run_that_report_opens() {
     let frame_time = run_file.line(names::FRAME_TIME).expect("a line");
     assert_eq!((frame_time.summary.n, run_file.line("present_interval").expect("a line").summary.n), (39, 39));
     assert!((33e6..80e6).contains(&frame_time.summary.median), "at most 30 a second: {}", frame_time.summary.median);
+    let wall_ns = run_file.usage.get("wall_ns").copied().expect("what the recorded frames used");
+    assert!((39..).contains(&(wall_ns / 33_000_000)), "40 frames at 30 a second took {wall_ns} ns");
     for file in ["frames.csv", "final.png"] {
         assert!(folder.path().join(file).is_file(), "{file}");
     }

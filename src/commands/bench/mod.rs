@@ -80,6 +80,16 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
     run.date = Some(started);
     describe_priority(&mut run, &priority);
     run.usage.extend(uncertainty_ns.map(|ns| ("wait.overshoot.uncertainty_ns".to_owned(), ns)));
+    run.usage.extend(outcome.hybrid.into_iter().flat_map(|hybrid| {
+        [
+            ("wait.hybrid.caught", hybrid.n_caught),
+            ("wait.hybrid.early", hybrid.n_early),
+            ("wait.hybrid.late", hybrid.n_late),
+            ("wait.hybrid.blocked", hybrid.n_blocked),
+            ("wait.hybrid.on_arrival", hybrid.n_on_arrival),
+        ]
+        .map(|(name, n)| (name.to_owned(), n))
+    }));
     let picture = stage.picture(&session.gpu)?;
     let golden_pictures = match outcome.is_interrupted {
         true => Vec::new(),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use praxis::frames::window::{MemoryLine, Recorded};
-use praxis::frames::{FrameLoop, LoopOutcome};
+use praxis::frames::{FrameLoop, LoopOutcome, LoopUsage};
 use praxis::gpu::present_mode_name;
 use praxis::pacing::{HybridSleep, ProcessUsage};
 
@@ -18,6 +18,7 @@ const MOST_FRAMES: usize = 36_000;
 /// Where a recording goes.
 pub struct RunRecorder {
     folder: RunFolder,
+    usage: LoopUsage,
 }
 
 impl Viewer {
@@ -37,15 +38,18 @@ impl Viewer {
         let n_frames = self.args.frames.map_or(MOST_FRAMES, |n_frames| (n_frames as usize).min(MOST_FRAMES));
         self.overlay.panels.notice(format!("recording into {}", folder.path.display()));
         self.live.frames.recent().start_recording(n_frames);
-        self.recorder = Some(RunRecorder { folder });
+        let mut usage = LoopUsage::default();
+        usage.begin(&self.live.session.gpu);
+        self.recorder = Some(RunRecorder { folder, usage });
         Ok(())
     }
 
     /// Writes what was recorded, if anything was. `cut_short` says why it ends before it was meant to; then what was in flight has
     /// no GPU times.
     pub(super) fn stop_recording(&mut self, cut_short: Option<&str>) -> anyhow::Result<()> {
-        let Some(RunRecorder { folder }) = self.recorder.take() else { return Ok(()) };
+        let Some(RunRecorder { folder, mut usage }) = self.recorder.take() else { return Ok(()) };
         let live = &mut self.live;
+        usage.end(&live.session.gpu);
         if cut_short.is_none() {
             live.frames.drain(&live.renderer)?;
         }
@@ -68,8 +72,13 @@ impl Viewer {
             submit_blocks: live.pacing.submit_blocks,
             injection: None,
         };
-        let outcome =
-            LoopOutcome { n_frames, is_interrupted: cut_short.is_some(), bad_timestamps, ..LoopOutcome::default() };
+        let outcome = LoopOutcome {
+            n_frames,
+            is_interrupted: cut_short.is_some(),
+            bad_timestamps,
+            usage,
+            ..LoopOutcome::default()
+        };
         let mut run = describe_run(&live.session, &stage, &frame_loop, &log, &outcome);
         let [width, height] = live.frames.surface().size_px();
         describe_priority(&mut run, &self.priority);

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use super::FrameError;
 use crate::gpu::{Acquired, FRAME_LATENCY, Gpu, WindowSurface, within_limits};
-use crate::pacing::{BlockedTime, ClockChain, DeviceWaiter, InFlightRing, current_core};
+use crate::pacing::{BlockedTime, ClockChain, DeviceWaiter, InFlightRing, current_core, elapsed_ns};
 use crate::render::{Picked, Picker, Renderer};
 use crate::scene::Scene;
 
@@ -433,6 +433,3 @@ fn encoder(gpu: &Gpu, label: &str) -> wgpu::CommandEncoder {
     gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) })
 }
 
-fn elapsed_ns(started: Instant) -> u64 {
-    started.elapsed().as_nanos() as u64
-}

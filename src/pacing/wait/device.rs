@@ -4,9 +4,9 @@ use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
 use super::super::{PacingClock, SubmissionWaiter};
-use super::FrameWait;
 use super::hybrid::{HybridWait, Sleep};
 use super::stepped::{Stepped, wait_in_steps};
+use super::{FrameWait, HybridOutcomes};
 
 /// A wait for a submission that ended in an error.
 #[derive(Debug, thiserror::Error)]
@@ -78,6 +78,11 @@ impl DeviceWaiter {
     /// How this waits.
     pub fn frame_wait(&self) -> FrameWait {
         self.wait
+    }
+
+    /// How its waits have ended so far, if they are Hybrid.
+    pub fn hybrid_outcomes(&self) -> Option<HybridOutcomes> {
+        self.hybrid.as_ref().map(HybridWait::outcomes)
     }
 }
 

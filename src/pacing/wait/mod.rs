@@ -69,6 +69,47 @@ impl fmt::Display for FrameWait {
     }
 }
 
+/// How the waits of a [`FrameWait::Hybrid`] have ended: whether its predictions hold, and so whether it is worth its CPU time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HybridOutcomes {
+    /// The frame was done before the wait began.
+    pub n_on_arrival: u64,
+    /// It ended while polling, as it should.
+    pub n_caught: u64,
+    /// It ended before polling began: this blocked too long, or woke up too late.
+    pub n_early: u64,
+    /// It hadn't ended after the longest spin.
+    pub n_late: u64,
+    /// Nothing was predicted, and it was only blocked for: too little is known, or too little came true.
+    pub n_blocked: u64,
+}
+
+impl HybridOutcomes {
+    /// What was added since it was `earlier`.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            n_on_arrival: self.n_on_arrival.saturating_sub(earlier.n_on_arrival),
+            n_caught: self.n_caught.saturating_sub(earlier.n_caught),
+            n_early: self.n_early.saturating_sub(earlier.n_early),
+            n_late: self.n_late.saturating_sub(earlier.n_late),
+            n_blocked: self.n_blocked.saturating_sub(earlier.n_blocked),
+        }
+    }
+
+    /// Of both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            n_on_arrival: self.n_on_arrival + other.n_on_arrival,
+            n_caught: self.n_caught + other.n_caught,
+            n_early: self.n_early + other.n_early,
+            n_late: self.n_late + other.n_late,
+            n_blocked: self.n_blocked + other.n_blocked,
+        }
+    }
+}
+
 /// A name that is no [`FrameWait`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{name}` is no way to wait: use block, spin, or hybrid:MICROS with 1 to 10000 µs")]

@@ -8,9 +8,9 @@ use super::super::context::{Wait, waiter};
 use super::super::error::{OpError, ProbeError};
 use super::super::kernel::EmptyKernel;
 use super::super::warm::{Warmth, raise_priority, restore_priority};
-use super::{Strategy, Under, Variant, WaitDevice};
+use super::{Calls, Strategy, Under, Variant, WaitDevice};
 use crate::gpu::{Gpu, RawError, TimelineSemaphore};
-use crate::pacing::{FrameWait, WaitError, WaitFault};
+use crate::pacing::{FrameWait, WaitError, WaitFault, elapsed_ns};
 
 /// A submission not finished after this hangs.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
@@ -27,6 +27,7 @@ pub(super) struct WgpuWaits<'a> {
     priority_before: Option<i32>,
     submission: Option<wgpu::SubmissionIndex>,
     awaited_value: u64,
+    calls: Calls,
 }
 
 impl<'a> WgpuWaits<'a> {
@@ -41,6 +42,7 @@ impl<'a> WgpuWaits<'a> {
             priority_before: None,
             submission: None,
             awaited_value: 0,
+            calls: Calls::default(),
         }
     }
 
@@ -48,18 +50,45 @@ impl<'a> WgpuWaits<'a> {
         self.submission.as_ref().ok_or_else(|| OpError::Unavailable("nothing was submitted".into()))
     }
 
+    /// Whether the submission is done, at once.
+    fn poll_once(&self) -> Result<bool, OpError> {
+        let submission = Some(self.submission()?.clone());
+        let poll = wgpu::PollType::Wait { submission_index: submission, timeout: Some(Duration::ZERO) };
+        match self.kernel.gpu.device.poll(poll) {
+            Err(wgpu::PollError::Timeout) => Ok(false),
+            Ok(_) => Ok(true),
+            Err(error) => Err(crate::gpu::GpuError::from(error).into()),
+        }
+    }
+
+    /// Polls until done, and notes what each poll took.
+    fn timed_poll(&mut self) -> Result<(), OpError> {
+        let started = Instant::now();
+        let mut poll_started = started;
+        loop {
+            let is_done = self.poll_once()?;
+            let poll_ended = Instant::now();
+            let took_ns = u64::try_from((poll_ended - poll_started).as_nanos()).unwrap_or(u64::MAX);
+            if is_done {
+                Calls::note(&mut self.calls.poll_done_ns, took_ns);
+                return Ok(());
+            }
+            Calls::note(&mut self.calls.poll_running_ns, took_ns);
+            if poll_ended - started > LONGEST_WAIT {
+                return Err(hang());
+            }
+            poll_started = poll_ended;
+        }
+    }
+
     /// Polls until done or until `spin` is over; gives whether it is done.
     fn bare_poll(&self, spin: Option<Duration>) -> Result<bool, OpError> {
-        let submission = self.submission()?;
         let started = Instant::now();
         for n_looks in 1u32.. {
-            let poll =
-                wgpu::PollType::Wait { submission_index: Some(submission.clone()), timeout: Some(Duration::ZERO) };
-            match self.kernel.gpu.device.poll(poll) {
-                Err(wgpu::PollError::Timeout) => std::hint::spin_loop(),
-                Ok(_) => return Ok(true),
-                Err(error) => return Err(crate::gpu::GpuError::from(error).into()),
+            if self.poll_once()? {
+                return Ok(true);
             }
+            std::hint::spin_loop();
             match spin {
                 Some(spin) if started.elapsed() >= spin => return Ok(false),
                 None if n_looks % N_LOOKS == 0 && started.elapsed() > LONGEST_WAIT => return Err(hang()),
@@ -84,6 +113,7 @@ impl<'a> WgpuWaits<'a> {
         Err(hang())
     }
 }
+
 
 fn hang() -> OpError {
     OpError::Fatal(ProbeError::Hang { limit_s: LONGEST_WAIT.as_secs() })
@@ -141,6 +171,7 @@ impl WaitDevice for WgpuWaits<'_> {
                 Ok(wait(submission)?)
             }
             Strategy::BarePoll => self.bare_poll(None).map(drop),
+            Strategy::TimedPoll => self.timed_poll(),
             Strategy::SpinThenBlock { spin_us } => match self.bare_poll(Some(Duration::from_micros(spin_us)))? {
                 true => Ok(()),
                 false => {
@@ -160,9 +191,20 @@ impl WaitDevice for WgpuWaits<'_> {
         // The semaphore's wait goes past wgpu, which has to learn that the submission is done, so that it frees what that held.
         if strategy == Strategy::Semaphore {
             let Some(submission) = &self.submission else { return Ok(()) };
+            let started = Instant::now();
             (self.block)(submission)?;
+            Calls::note(&mut self.calls.poll_known_done_ns, elapsed_ns(started));
+            if let Ok(semaphore) = &self.semaphore {
+                let started = Instant::now();
+                semaphore.value()?;
+                Calls::note(&mut self.calls.look_ns, elapsed_ns(started));
+            }
         }
         Ok(self.kernel.gpu.check_errors()?)
+    }
+
+    fn calls(&self) -> Calls {
+        self.calls.clone()
     }
 }
 

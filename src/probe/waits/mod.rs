@@ -1,5 +1,6 @@
 //! What each way to wait for the GPU costs: wall time, and the CPU's.
 
+mod calls;
 mod device;
 
 use super::clock::Clock;
@@ -10,6 +11,7 @@ use super::report::{Bar, Cell, Chart, Column, Marks, ProbeReport, Table};
 use crate::gpu::Gpu;
 use crate::pacing::FrameWait;
 
+use calls::Calls;
 use device::WgpuWaits;
 
 const QUESTION: &str = "What does each way to wait for the GPU cost, and where is the floor?";
@@ -21,7 +23,9 @@ pub enum Strategy {
     Frame(FrameWait),
     /// `device.poll` with a zero timeout in a loop, with nothing of ours around it.
     BarePoll,
-    /// The same for this long, then `device.poll` without a timeout.
+    /// The same, with each poll timed: what single calls take.
+    TimedPoll,
+    /// Bare polls for this long, then `device.poll` without a timeout.
     SpinThenBlock {
         /// µs.
         spin_us: u64,
@@ -58,6 +62,7 @@ impl Variant {
         let strategy = match self.strategy {
             Strategy::Frame(wait) => wait.to_string(),
             Strategy::BarePoll => "bare poll loop".into(),
+            Strategy::TimedPoll => "bare poll loop, each poll timed".into(),
             Strategy::SpinThenBlock { spin_us } => format!("spin {spin_us} µs, then block"),
             Strategy::Callback => "callback + condition variable".into(),
             Strategy::Semaphore => "raw semaphore loop".into(),
@@ -73,7 +78,13 @@ impl Variant {
 /// All of them; whatever [`FrameWait`] offers comes first.
 fn variants(spin_us: u64) -> Vec<Variant> {
     let frames = FrameWait::ALL.iter().map(|wait| Strategy::Frame(*wait));
-    let others = [Strategy::BarePoll, Strategy::SpinThenBlock { spin_us }, Strategy::Callback, Strategy::Semaphore];
+    let others = [
+        Strategy::BarePoll,
+        Strategy::TimedPoll,
+        Strategy::SpinThenBlock { spin_us },
+        Strategy::Callback,
+        Strategy::Semaphore,
+    ];
     let as_is = frames.chain(others).map(|strategy| Variant { strategy, under: Under::AsIs });
     let moved = [Under::HighPriority, Under::WarmGpu].into_iter().flat_map(|under| {
         [Strategy::Frame(FrameWait::Spin), Strategy::Semaphore].map(|strategy| Variant { strategy, under })
@@ -97,6 +108,9 @@ pub(super) trait WaitDevice {
 
     /// What has to be done before the next operation, and isn't part of this one.
     fn settle(&mut self, strategy: Strategy) -> Result<(), OpError>;
+
+    /// What single calls took so far.
+    fn calls(&self) -> Calls;
 }
 
 /// Of an operation: the whole, and the wait in it.
@@ -152,12 +166,12 @@ pub fn measure(gpu: &Gpu, context: &Context, spin_us: u64, watch: &mut dyn Watch
     let mut subject = WaitSubject { device: WgpuWaits::new(gpu), clock: &context.clock, variants: variants(spin_us) };
     let n_variants = subject.variants.len();
     let measured = measure_interleaved(plan, n_variants, &mut subject, &context.clock, watch);
-    fill(&mut report, &subject.variants, measured);
+    fill(&mut report, &subject.variants, measured, &subject.device.calls());
     report
 }
 
 /// From samples to tables, charts and sentences.
-fn fill(report: &mut ProbeReport, variants: &[Variant], measured: Interleaved<N_PARTS>) {
+fn fill(report: &mut ProbeReport, variants: &[Variant], measured: Interleaved<N_PARTS>, calls: &Calls) {
     report.ended = measured.ended.clone();
     let mut columns = vec![Column::text("round trip, waited for by")];
     columns.extend(super::report::spread_columns());
@@ -186,6 +200,7 @@ fn fill(report: &mut ProbeReport, variants: &[Variant], measured: Interleaved<N_
     report.charts.push(Chart { title, unit: "µs", marks: Marks::Bars(bars) });
     let overheads = overheads(report, variants, &measured);
     report.tables.extend(overheads);
+    calls.fill(report);
     report.cautions.push(
         "with the GPU kept warm, CPU per trip holds the second device's thread; the thread's own CPU time does not"
             .into(),
@@ -291,7 +306,7 @@ mod tests {
             let (wall_ns, cpu_ns) = match strategy {
                 Strategy::Frame(FrameWait::Block) => (40_000, 5_000),
                 Strategy::Frame(_) => (21_500, 21_500),
-                Strategy::BarePoll => (21_000, 21_000),
+                Strategy::BarePoll | Strategy::TimedPoll => (21_000, 21_000),
                 Strategy::SpinThenBlock { .. } => (23_000, 22_000),
                 Strategy::Callback => (44_000, 9_000),
                 Strategy::Semaphore => (20_000, 20_000),
@@ -307,6 +322,10 @@ mod tests {
             self.clock.pass(1_000_000, 0);
             Ok(())
         }
+
+        fn calls(&self) -> Calls {
+            Calls { poll_running_ns: vec![700], poll_done_ns: vec![2_500], look_ns: vec![50], ..Calls::default() }
+        }
     }
 
     fn measured(has_semaphore: bool, may_raise: bool) -> ProbeReport {
@@ -317,7 +336,7 @@ mod tests {
         let plan = Plan { n_rounds: 7, n_ops: 3, n_warmup: 1 };
         let measured = measure_interleaved(plan, n, &mut subject, &clock, &mut |_, _| true);
         let mut report = ProbeReport::new("waits", QUESTION);
-        fill(&mut report, &subject.variants, measured);
+        fill(&mut report, &subject.variants, measured, &subject.device.calls());
         report
     }
 
@@ -335,6 +354,7 @@ mod tests {
         assert_eq!(row(&report, 0, "block")[2], Cell::Number(50.0));
         assert_eq!(row(&report, 0, "raw semaphore loop")[5], Cell::Number(20.0));
         assert_eq!(row(&report, 0, "spin, GPU kept warm")[2], Cell::Number(28.5));
+        assert_eq!(row(&report, 2, "a look at the semaphore's counter")[2], Cell::Number(0.05));
         let difference = |name: &str| row(&report, 1, name)[1].clone();
         assert_eq!(difference("our wait code: spin less a bare poll loop (the wait)"), Cell::Number(0.5));
         assert_eq!(difference("wgpu's poll: bare poll loop less the raw semaphore loop (the wait)"), Cell::Number(1.0));

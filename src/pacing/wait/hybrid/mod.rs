@@ -1,6 +1,7 @@
 //! What a Hybrid wait does next: a state machine over the times that it is told.
 
 use super::super::recent_samples::RecentSamples;
+use super::HybridOutcomes;
 use super::end_prediction::EndPrediction;
 
 /// What to do next in a wait.
@@ -48,6 +49,7 @@ pub(super) struct HybridWait {
     previous_end_ns: u64,
     mode: Mode,
     rest_length: u32,
+    outcomes: HybridOutcomes,
     wait: OpenWait,
 }
 
@@ -151,8 +153,14 @@ impl HybridWait {
             previous_end_ns: 0,
             mode: FRESH,
             rest_length: SHORTEST_REST,
+            outcomes: HybridOutcomes::default(),
             wait: OpenWait::new(0, 0),
         }
+    }
+
+    /// How its waits have ended so far.
+    pub fn outcomes(&self) -> HybridOutcomes {
+        self.outcomes
     }
 
     /// A wait begins at `now_ns`, for a frame submitted at `submitted_ns`.
@@ -204,7 +212,7 @@ impl HybridWait {
         }
         self.previous_end_ns = now_ns;
         match end {
-            End::OnArrival => {}
+            End::OnArrival => self.outcomes.n_on_arrival += 1,
             _ if !self.wait.is_catching => self.count_down_rest(),
             End::Caught => self.learn(Outcome::Caught),
             End::WhileBlocked if self.wait.step == WaitStep::Block => self.learn(Outcome::Late),
@@ -258,6 +266,11 @@ impl HybridWait {
 
     fn learn(&mut self, outcome: Outcome) {
         match outcome {
+            Outcome::Early => self.outcomes.n_early += 1,
+            Outcome::Caught => self.outcomes.n_caught += 1,
+            Outcome::Late => self.outcomes.n_late += 1,
+        }
+        match outcome {
             Outcome::Early => self.guard_ns = (self.guard_ns + self.max_spin_ns / 8).min(2 * self.max_spin_ns),
             Outcome::Caught => self.guard_ns -= self.guard_ns / 64,
             Outcome::Late => self.guard_ns = (self.guard_ns - self.max_spin_ns / 8).max(0),
@@ -291,6 +304,7 @@ impl HybridWait {
 
     /// A wait that only blocked.
     fn count_down_rest(&mut self) {
+        self.outcomes.n_blocked += 1;
         if let Mode::Resting { n_left } = &mut self.mode {
             *n_left = n_left.saturating_sub(1);
             if *n_left == 0 {

@@ -141,7 +141,8 @@ const MAX_SPIN_NS: u64 = 300_000;
 fn pacing_hybrid_is_as_timely_as_spin_for_little_of_its_time() {
     // 20 ms frames that differ by 40 µs, and a scene that drifts.
     let gpu_ns = |n: usize, noise: f64| 20_000_000 + 400 * n as u64 + (noise * 40_000.0) as u64;
-    let waits = waits(&mut HybridWait::new(MAX_SPIN_NS, None), 1_000, DESKTOP, 500_000, gpu_ns);
+    let mut hybrid = HybridWait::new(MAX_SPIN_NS, None);
+    let waits = waits(&mut hybrid, 1_000, DESKTOP, 500_000, gpu_ns);
     let settled = &waits[30..];
     // A spinning wait overshoots by up to a poll.
     assert!(overshoot(settled) < DESKTOP.poll_ns + 5_000, "{} ns", overshoot(settled));
@@ -149,6 +150,11 @@ fn pacing_hybrid_is_as_timely_as_spin_for_little_of_its_time() {
     assert!(spun(settled) < spin_ns * 15 / 1_000, "{} ns of {spin_ns}", spun(settled));
     let n_late = settled.iter().filter(|wait| wait.overshoot_ns > 5_000).count();
     assert!(n_late < settled.len() / 20, "{n_late} of {} missed", settled.len());
+    let outcomes = hybrid.outcomes();
+    assert_eq!(outcomes.n_on_arrival, waits.iter().filter(|wait| wait.is_on_arrival).count() as u64, "{outcomes:?}");
+    let n_waited = outcomes.n_caught + outcomes.n_early + outcomes.n_late + outcomes.n_blocked;
+    assert_eq!(outcomes.n_on_arrival + n_waited, waits.len() as u64, "{outcomes:?}");
+    assert!(outcomes.n_caught > n_waited * 9 / 10, "{outcomes:?}");
 }
 
 #[test]
@@ -173,8 +179,10 @@ fn pacing_hybrid_never_spins_beyond_its_cap_nor_reads_the_clock_often() {
 fn pacing_hybrid_blocks_when_frames_end_anywhere_and_comes_back() {
     let is_wild = |n: usize| (500..2_500).contains(&n);
     let gpu_ns = |n: usize, noise: f64| if is_wild(n) { 4_000_000 + (noise * 16e6) as u64 } else { 8_000_000 };
-    let waits = waits(&mut HybridWait::new(MAX_SPIN_NS, None), 6_000, DESKTOP, 300_000, gpu_ns);
+    let mut hybrid = HybridWait::new(MAX_SPIN_NS, None);
+    let waits = waits(&mut hybrid, 6_000, DESKTOP, 300_000, gpu_ns);
     assert!(overshoot(&waits[50..490]) < 5_000);
+    assert!(hybrid.outcomes().n_blocked > 1_000, "{:?}", hybrid.outcomes());
     assert!(spun(&waits[700..2_490]) < MAX_SPIN_NS / 8, "{} ns a frame for nothing", spun(&waits[700..2_490]));
     assert!(overshoot(&waits[2_490 + 1_100..]) < 5_000, "it tries again after the longest rest");
 }
