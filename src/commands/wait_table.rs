@@ -292,9 +292,9 @@ impl About {
             for row in of_load {
                 let share = row.share_of_spin(&of_load[0], &of_load[1]);
                 let share = share.map_or(String::new(), |share| format!("{:.1}%", 100.0 * share));
-                let hybrid = row.hybrid_shares().map_or(String::new(), |shares| {
-                    shares.map(|share| format!("{:.0}%", 100.0 * share)).join(" / ")
-                });
+                let hybrid = row
+                    .hybrid_shares()
+                    .map_or(String::new(), |shares| shares.map(|share| format!("{:.0}%", 100.0 * share)).join(" / "));
                 let [start, after_update, after_submit] = row.chains.map(micros);
                 text += &format!(
                     "| {} | {} | {} | {} | {:.0}% | {hybrid} | {} | {share} | {} | {start} | {after_update} | {after_submit} | {} | {} |\n",

@@ -15,8 +15,8 @@ use std::time::Instant;
 use crate::gpu::{Gpu, GpuError};
 use crate::measure::{BadTimestamps, FrameLog, ThreadCounts};
 use crate::pacing::{
-    BlockedTime, ClockChain, DeviceWaiter, FrameWait, HybridOutcomes, HybridSleep, InFlightRing, ThreadCounters, WaitError,
-    current_core,
+    BlockedTime, ClockChain, DeviceWaiter, FrameWait, HybridOutcomes, HybridSleep, InFlightRing, ThreadCounters,
+    WaitError, current_core,
 };
 use crate::render::Renderer;
 use crate::scene::Scene;

@@ -6,7 +6,7 @@ use super::counted;
 use super::format::format_value;
 use super::table::STYLE;
 use crate::measure::experiment::{
-    Estimate, Experiment, ExperimentState, LineResult, MachineSpread, Scale, Verdict, VoidReason,
+    Estimate, Experiment, ExperimentState, Leaning, LineResult, MachineSpread, Scale, Verdict, VoidReason,
 };
 
 /// An experiment, judged.
@@ -129,6 +129,15 @@ impl<'a> ExperimentReport<'a> {
                 notes.push(format!("a pair is void: {reason}"));
             }
         }
+        let leaning = experiment.lines.iter().filter(|line| line.leaning().is_some());
+        let leaning: Vec<&str> = leaning.map(|line| line.name.as_str()).collect();
+        if !leaning.is_empty() {
+            notes.push(format!(
+                "leans: the interval, which is for one line by itself, is clear of no difference, but not by as much as lines judged \
+                 together need; more pairs (--pairs) would tell: {}",
+                leaning.join(", ")
+            ));
+        }
         for line in experiment.lines.iter().filter(|line| line.is_moved_with_clock) {
             if let Some(at_one) = &line.at_one_clock {
                 notes.push(format!(
@@ -145,10 +154,7 @@ impl<'a> ExperimentReport<'a> {
 
 fn row(line: &LineResult, colour: bool) -> Vec<Cell> {
     let value = |value: f64| Cell::new(format_value(value, line.unit));
-    let verdict = match (line.verdict, line.detectable) {
-        (Verdict::NotJudged, _) => Cell::new(""),
-        (verdict, _) => coloured(verdict, colour),
-    };
+    let verdict = coloured(line, colour);
     let detectable = match (line.detectable, line.scale) {
         _ if line.verdict == Verdict::NotJudged => String::new(),
         (None, _) => "nothing yet".to_owned(),
@@ -167,13 +173,15 @@ fn row(line: &LineResult, colour: bool) -> Vec<Cell> {
     ]
 }
 
-fn coloured(verdict: Verdict, colour: bool) -> Cell {
-    let (text, tint) = match verdict {
-        Verdict::Regressed => ("REGRESSED", Some(Color::Red)),
-        Verdict::Improved => ("improved", Some(Color::Green)),
-        Verdict::Same => ("same", None),
-        Verdict::CantTell => ("can't tell", Some(Color::Yellow)),
-        Verdict::NotJudged => ("", None),
+fn coloured(line: &LineResult, colour: bool) -> Cell {
+    let (text, tint) = match (line.verdict, line.leaning()) {
+        (Verdict::Regressed, _) => ("REGRESSED", Some(Color::Red)),
+        (Verdict::Improved, _) => ("improved", Some(Color::Green)),
+        (Verdict::Same, _) => ("same", None),
+        (Verdict::CantTell, None) => ("can't tell", Some(Color::Yellow)),
+        (Verdict::CantTell, Some(Leaning::Slower)) => ("can't tell, leans slower", Some(Color::Yellow)),
+        (Verdict::CantTell, Some(Leaning::Faster)) => ("can't tell, leans faster", Some(Color::Yellow)),
+        (Verdict::NotJudged, _) => ("", None),
     };
     match tint.filter(|_| colour) {
         Some(tint) => Cell::new(text).fg(tint),

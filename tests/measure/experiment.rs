@@ -1,8 +1,8 @@
 //! The decision code on simulated runs: frames that resemble each other, a slow mode that sticks, drift, outliers.
 
 use praxis::measure::experiment::{
-    EXPERIMENT_SCHEMA, Experiment, ExperimentKind, ExperimentState, GATED_LINES, Judgement, MachineSpread, Pair, Plan,
-    RunStatistics, Side, SideName, Verdict, VoidReason, judge,
+    EXPERIMENT_SCHEMA, Experiment, ExperimentKind, ExperimentState, GATED_LINES, Judgement, Leaning, MachineSpread,
+    Pair, Plan, RunStatistics, Side, SideName, Verdict, VoidReason, judge,
 };
 use praxis::measure::statistics::SplitMix64;
 use praxis::measure::{FrameLog, RunFile, Unit, names};
@@ -182,6 +182,21 @@ fn measure_what_is_the_same_is_said_to_be() {
     // A constant difference needs no spread to be found.
     let (_, judgement) = Simulation::new(constant, 1).experiment(&Plan::new(30, 0, &GATED_LINES), 1.1);
     assert!(judgement.has_regression());
+}
+
+#[test]
+fn measure_what_few_pairs_can_not_make_sure_leans() {
+    // Ten pairs can't call one line of six different; each line's own interval is clear of no difference all the same.
+    let plan = Plan::new(10, 0, &GATED_LINES);
+    for (slowdown, leaning) in [(1.2, Leaning::Slower), (1.0 / 1.2, Leaning::Faster)] {
+        let (_, judgement) = Simulation::new(QUIET, 5).experiment(&plan, slowdown);
+        let judged = judgement.lines.iter().filter(|line| line.verdict != Verdict::NotJudged);
+        let leanings: Vec<_> = judged.map(|line| (line.verdict, line.leaning())).collect();
+        assert_eq!(leanings, [(Verdict::CantTell, Some(leaning)); 6]);
+    }
+    // What is told doesn't lean.
+    let (_, judgement) = Simulation::new(QUIET, 3).experiment(&Plan::new(20, 0, &GATED_LINES), 1.2);
+    assert_eq!((judgement.lines[0].verdict, judgement.lines[0].leaning()), (Verdict::Regressed, None));
 }
 
 fn experiment(plan: Plan, pairs: Vec<Pair>) -> Experiment {

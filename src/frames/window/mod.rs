@@ -432,4 +432,3 @@ impl WindowLoop {
 fn encoder(gpu: &Gpu, label: &str) -> wgpu::CommandEncoder {
     gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) })
 }
-

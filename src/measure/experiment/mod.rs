@@ -20,5 +20,5 @@ pub use gate::gate_clock;
 pub use judge::{Judgement, POWER, detectable, judge};
 pub use pair::{LineStatistics, Pair, RunStatistics, SideName, VoidReason};
 pub use plan::{ALPHA, CHAIN_GATE, GATED_LINES, Look, MARGIN, N_PAIRS, NO_CHAIN_GATE, Plan};
-pub use result::{Estimate, LineResult, Scale, Verdict};
+pub use result::{Estimate, Leaning, LineResult, Scale, Verdict};
 pub use spread::{LineSpread, MachineSpread, SPREAD_SCHEMA, SpreadError};

@@ -85,3 +85,28 @@ pub struct LineResult {
     #[serde(default)]
     pub rejected_at: Option<u32>,
 }
+
+/// Where a line that can't be told seems to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leaning {
+    /// B seems to take more.
+    Slower,
+    /// B seems to take less.
+    Faster,
+}
+
+impl LineResult {
+    /// Where the line leans: nothing can be told, and yet its interval, which is for this line by itself, is clear of no difference. Several lines judged
+    /// together need more than that, since one of them may well look so by chance.
+    pub fn leaning(&self) -> Option<Leaning> {
+        let none = match self.scale {
+            Scale::Ratio => 1.0,
+            Scale::Difference => 0.0,
+        };
+        match (self.verdict, self.difference.low, self.difference.high) {
+            (Verdict::CantTell, Some(low), _) if low > none => Some(Leaning::Slower),
+            (Verdict::CantTell, _, Some(high)) if high < none => Some(Leaning::Faster),
+            _ => None,
+        }
+    }
+}

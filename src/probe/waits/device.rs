@@ -114,7 +114,6 @@ impl<'a> WgpuWaits<'a> {
     }
 }
 
-
 fn hang() -> OpError {
     OpError::Fatal(ProbeError::Hang { limit_s: LONGEST_WAIT.as_secs() })
 }

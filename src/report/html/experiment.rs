@@ -3,7 +3,7 @@
 use super::charts::{self, Interval, NARROW, Size, Tone, WIDE};
 use super::{anchor, document, escaped, push, sort_key, top, words};
 use crate::measure::experiment::{
-    Experiment, ExperimentKind, ExperimentState, LineResult, Scale, Side, Verdict, VoidReason,
+    Experiment, ExperimentKind, ExperimentState, Leaning, LineResult, Scale, Side, Verdict, VoidReason,
 };
 use crate::report::experiment::{interval_text, shown};
 use crate::report::{ExperimentReport, counted, format_value};
@@ -287,12 +287,14 @@ fn grade(verdict: Verdict) -> u8 {
 }
 
 fn badge(line: &LineResult) -> String {
-    let (class, text) = match line.verdict {
-        Verdict::Regressed => ("bad", "slower"),
-        Verdict::Improved => ("good", "faster"),
-        Verdict::Same => ("plain", "the same"),
-        Verdict::CantTell => ("warn", "can't tell"),
-        Verdict::NotJudged => return "<span class=\"muted\">shown only</span>".to_owned(),
+    let (class, text) = match (line.verdict, line.leaning()) {
+        (Verdict::Regressed, _) => ("bad", "slower"),
+        (Verdict::Improved, _) => ("good", "faster"),
+        (Verdict::Same, _) => ("plain", "the same"),
+        (Verdict::CantTell, None) => ("warn", "can't tell"),
+        (Verdict::CantTell, Some(Leaning::Slower)) => ("warn", "can't tell, leans slower"),
+        (Verdict::CantTell, Some(Leaning::Faster)) => ("warn", "can't tell, leans faster"),
+        (Verdict::NotJudged, _) => return "<span class=\"muted\">shown only</span>".to_owned(),
     };
     let clock = if line.is_moved_with_clock { " <span class=\"badge plain\">moved with the clock</span>" } else { "" };
     format!("<span class=\"badge {class}\">{text}</span>{clock}")
