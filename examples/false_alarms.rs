@@ -67,6 +67,11 @@ fn slowdown(same: &[Experiment]) -> Result<(f64, f64), Box<dyn Error>> {
     Ok((share, share * level_ns * 1e-9))
 }
 
+/// The seconds that an experiment's B adds to [`LINE`]; `None` for an A/A experiment.
+fn added_seconds(experiment: &Experiment) -> Option<f64> {
+    experiment.b.label.strip_prefix("inject=")?.split('@').next()?.parse().ok()
+}
+
 fn is_different(line: &LineResult) -> bool {
     matches!(line.verdict, Verdict::Regressed | Verdict::Improved)
 }
@@ -99,10 +104,12 @@ fn runs_csv(same: &[Experiment], slowed: &[Experiment]) -> Result<String, Box<dy
 
 /// A row for each judged line of each experiment.
 fn verdicts_csv(same: &[Experiment], slowed: &[Experiment]) -> Result<String, Box<dyn Error>> {
-    let mut csv = "set,experiment,line,verdict,pairs,void_pairs,ratio,low,high,p_value,margin,detectable\n".to_owned();
+    let mut csv =
+        "set,experiment,added_s,line,verdict,pairs,void_pairs,ratio,low,high,p_value,margin,detectable\n".to_owned();
     for (set, experiments) in [("same", same), ("slowed", slowed)] {
         for (experiment_idx, experiment) in experiments.iter().enumerate() {
             let n_void = experiment.pairs.len() - experiment.n_valid_pairs();
+            let added = added_seconds(experiment).unwrap_or(0.0);
             for line in judged(experiment) {
                 let verdict = serde_json::to_value(line.verdict)?;
                 let number = |value: Option<f64>| value.map_or_else(|| "NA".into(), |value| format!("{value:.5}"));
@@ -110,7 +117,7 @@ fn verdicts_csv(same: &[Experiment], slowed: &[Experiment]) -> Result<String, Bo
                 let (low, high, least) = (number(found.low), number(found.high), number(line.detectable));
                 writeln!(
                     csv,
-                    "{set},{experiment_idx},{name},{},{n_pairs},{n_void},{:.5},{low},{high},{:.6},{:.5},{least}",
+                    "{set},{experiment_idx},{added},{name},{},{n_pairs},{n_void},{:.5},{low},{high},{:.6},{:.5},{least}",
                     verdict.as_str().unwrap_or_default(),
                     found.estimate,
                     line.p_value,
@@ -166,11 +173,16 @@ fn table(same: &[Experiment], slowed: &[Experiment]) -> Result<String, Box<dyn E
     let found =
         slowed.iter().filter(|experiment| experiment.line(LINE).is_some_and(|line| line.verdict == Verdict::Regressed));
     let n_found = found.count();
-    let label = slowed.first().map_or("", |experiment| experiment.b.label.as_str());
+    let added_us: Vec<f64> = slowed.iter().filter_map(added_seconds).map(|seconds| 1e6 * seconds).collect();
+    let (least, most) = (added_us.iter().copied().reduce(f64::min), added_us.iter().copied().reduce(f64::max));
+    let micros = |micros: Option<f64>| micros.map_or_else(|| "?".to_owned(), |micros| format!("{micros:.1}"));
     writeln!(
         text,
-        "{} experiments with a slowdown ({label}): {LINE} regressed in {n_found} ({:.1}%) within {WITHIN_PAIRS} pairs.",
+        "{} experiments with {LINE} slowed down by {} µs at the median ({} to {}): regressed in {n_found} ({:.1}%) within {WITHIN_PAIRS} pairs.",
         slowed.len(),
+        micros(statistics::median(&added_us)),
+        micros(least),
+        micros(most),
         100.0 * n_found as f64 / slowed.len().max(1) as f64
     )?;
     Ok(text)
