@@ -71,6 +71,9 @@ pub struct RenderArgs {
     /// What traces rays: our own BVH, the adapter's ray queries, or what suits the adapter
     #[arg(long, value_enum, default_value_t = RayBackendArg::Auto)]
     pub ray_backend: RayBackendArg,
+    /// Whether backend bvh looks rays up in a column map before it traces them, which changes no picture: off to see what it saves
+    #[arg(long, value_name = "on|off", default_value = "on", value_parser = parse_on_off, hide = true)]
+    pub ray_columns: bool,
     /// Degrees that the sun is wide: 0 for hard shadows, 0.53 for the real sun's [default: the scene's, mostly 0]
     #[arg(long, value_name = "DEGREES", value_parser = parse_angular_diameter)]
     pub sun_angular_diameter: Option<f32>,
@@ -274,6 +277,14 @@ fn parse_samples(text: &str) -> Result<u32, String> {
 fn parse_angular_diameter(text: &str) -> Result<f32, String> {
     let degrees = text.parse::<f32>().ok().filter(|degrees| (0.0..=90.0).contains(degrees));
     degrees.ok_or_else(|| "use a number of degrees from 0 to 90".into())
+}
+
+fn parse_on_off(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("use on or off".into()),
+    }
 }
 
 fn parse_ev(text: &str) -> Result<f32, String> {

@@ -61,6 +61,12 @@ pub struct Frame {
     pub ray_static_root: u32,
     pub sun_pattern_shift: u32,
     pub jitter_ndc: [f32; 2],
+    pub columns_first_tile: [i32; 2],
+    pub n_column_tiles: [u32; 2],
+    pub column_tiles_per_metre: f32,
+    pub column_units_per_metre: f32,
+    pub columns_top: f32,
+    pub columns_bottom: f32,
 }
 
 #[repr(C)]
@@ -272,7 +278,13 @@ mod tests {
             triangle_block_bits,
             ray_static_root,
             sun_pattern_shift,
-            jitter_ndc
+            jitter_ndc,
+            columns_first_tile,
+            n_column_tiles,
+            column_tiles_per_metre,
+            column_units_per_metre,
+            columns_top,
+            columns_bottom
         );
         check_twin!(Transform, rows as "row0"; skip "row1", "row2");
         check_twin!(

@@ -47,6 +47,14 @@ struct Frame {
     sun_pattern_shift: u32,
     // The shift of the picture by a fraction of a pixel, in clip space after the division.
     jitter_ndc: vec2f,
+    // The column map: its first tile's place, in tiles; tiles on a side; a tile's size and the unit of heights, powers of two.
+    columns_first_tile: vec2i,
+    n_column_tiles: vec2u,
+    column_tiles_per_metre: f32,
+    column_units_per_metre: f32,
+    // In sun space: nothing that stands still is above; below, the map says nothing.
+    columns_top: f32,
+    columns_bottom: f32,
 }
 
 // world_from_local, three rows.
@@ -198,6 +206,10 @@ struct RayTriangle {
 
 const RAY_NONE: u32 = 0xffffffffu;
 const RAY_OPAQUE: u32 = 0xffffffffu;
+// What is foreseen of a ray: nothing; that nothing that stands still stops it; that something does.
+const RAY_UNKNOWN: u32 = 0u;
+const RAY_PASSES_STILL: u32 = 1u;
+const RAY_BLOCKED: u32 = 2u;
 // Groups of siblings that traversal can put off; deeper trees are refused when they are built.
 const RAY_STACK_SIZE: u32 = 28u;
 

@@ -3,6 +3,7 @@
 use super::bodies::RigidBodies;
 use super::bottom::BottomLevels;
 use super::casters::Casters;
+use super::columns::ColumnMap;
 use super::sun_space::SunSpace;
 use super::top::TopLevel;
 use crate::gpu::{Gpu, GpuError, UploadRing};
@@ -14,6 +15,9 @@ pub struct BvhStructures {
     pub nodes: wgpu::Buffer,
     pub triangles: wgpu::Buffer,
     pub instances: wgpu::Buffer,
+    /// Of [`Self::column_map`]; of no use without one.
+    pub columns: wgpu::Buffer,
+    pub column_map: Option<ColumnMap>,
     pub n_static_triangles: usize,
     pub n_moving_triangles: usize,
     pub top: TopLevel,
@@ -22,7 +26,7 @@ pub struct BvhStructures {
 }
 
 impl BvhStructures {
-    /// Builds the trees and uploads them.
+    /// Builds the trees, and the column map if it is wanted, and uploads them.
     ///
     /// # Errors
     /// One line on what exceeds the adapter's limits or traversal's.
@@ -32,9 +36,14 @@ impl BvhStructures {
         bodies: &RigidBodies,
         hierarchy: &Hierarchy,
         sun_space: &SunSpace,
+        wants_column_map: bool,
     ) -> Result<Self, String> {
         let bottom = BottomLevels::build(casters, bodies, sun_space, TopLevel::most_nodes(bodies.bodies.len()))?;
         let top = TopLevel::new(bodies, &bottom, hierarchy, sun_space);
+        let most_column_bytes = gpu.device.limits().max_storage_buffer_binding_size;
+        let column_map = wants_column_map
+            .then(|| ColumnMap::build(&bottom.triangles[..bottom.n_static_triangles], most_column_bytes))
+            .flatten();
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
         let node_bytes: &[u8] = bytemuck::cast_slice(&bottom.nodes);
         let triangle_bytes: &[u8] = bytemuck::cast_slice(&bottom.triangles);
@@ -47,6 +56,8 @@ impl BvhStructures {
             nodes: gpu.upload("ray_nodes", node_bytes, usage),
             triangles: gpu.upload("ray_triangles", triangle_bytes, usage),
             instances: gpu.factory.buffer("ray_instances", instance_bytes, usage),
+            columns: gpu.upload("ray_columns", column_map.as_ref().map_or(&[0; 16], ColumnMap::bytes), usage),
+            column_map,
             n_static_triangles: bottom.n_static_triangles,
             n_moving_triangles: bottom.triangles.len() - bottom.n_static_triangles,
             static_root: bottom.static_root.unwrap_or(RAY_NONE),
@@ -60,6 +71,9 @@ impl BvhStructures {
         self.is_top_new |= self.top.update(hierarchy);
         frame.ray_static_root = self.static_root;
         frame.n_ray_instances = self.top.n_instances();
+        if let Some(map) = &self.column_map {
+            map.describe(frame);
+        }
     }
 
     /// Writes the top level into the ring if it is new.
