@@ -322,6 +322,7 @@ mod tests {
         assert_eq!(parse_wait("hybrid:50"), Ok(WaitArg::Fixed(FrameWait::Hybrid { max_spin })));
         assert!(parse_wait("hybrid:0").is_err() && parse_wait("hybrid:").is_err());
         assert!(parse_wait("sleep").is_err() && parse_samples("2").is_err() && parse_ev("nan").is_err());
+        assert_eq!((parse_on_off("on"), parse_on_off("off"), parse_on_off("1").is_err()), (Ok(true), Ok(false), true));
         assert_eq!(parse_angular_diameter("0.53"), Ok(0.53));
         assert!(["-1", "91", "nan", "inf", "x"].into_iter().all(|text| parse_angular_diameter(text).is_err()));
     }

@@ -65,6 +65,7 @@ pub struct ThreadCounts {
 
 /// The rays towards the sun of some of a run's frames, which were drawn again to count them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct RayTotals {
     /// Frames that were counted; all that follows is of all of them.
     pub n_frames: u64,

@@ -38,11 +38,11 @@ fn bytes_of(mask: u32) -> u32 { return ((mask * 0x00204081u) & 0x01010101u) * 0x
 // Lists a ray to be traced, unless all of it is foreseen. Returns whether it is known to be blocked.
 fn list_ray(start: RayStart, lane: u32, mask: u32) -> bool {
     let foreseen = foresee_ray(start.origin);
-    if foreseen == RAY_PASSES_STILL { count_ray(COUNT_PASSES_STILL); }
+    if (foreseen & RAY_PASSES_STILL) != 0u { count_ray(COUNT_PASSES_STILL); }
     if foreseen == RAY_BLOCKED { count_ray(COUNT_BLOCKED); }
-    if foreseen == RAY_BLOCKED {
+    if foreseen == RAY_BLOCKED || foreseen == RAY_PASSES {
         count_ray(COUNT_UNTRACED);
-        return true;
+        return foreseen == RAY_BLOCKED;
     }
     let rest = lane | (mask << 8u) | (foreseen << 12u) | (pack2x16float(vec2f(start.width, 0.0)) << 16u);
     tile_rays[atomicAdd(&n_tile_rays, 1u)] = vec4u(bitcast<vec3u>(start.origin), rest);

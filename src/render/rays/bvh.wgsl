@@ -293,10 +293,13 @@ fn to_sun_space(v: vec3f) -> vec3f {
     return transform_vector(Transform(vec4f(frame.sun_x, 0.0), vec4f(frame.sun_y, 0.0), vec4f(frame.sun_direction, 0.0)), v);
 }
 
-// What can be told of a ray towards the sun without end before it is traced: RAY_UNKNOWN, RAY_PASSES_STILL or RAY_BLOCKED. World space.
+// What can be told of a ray towards the sun without end before it is traced: bits, 0 for nothing. World space.
 fn foresee_ray(origin: vec3f) -> u32 {
-    if !RAYS_ARE_PARALLEL || !HAS_COLUMNS { return RAY_UNKNOWN; }
-    return foresee_in_columns(to_sun_space(origin));
+    if !RAYS_ARE_PARALLEL || !HAS_COLUMNS { return 0u; }
+    let p = to_sun_space(origin);
+    let of_still = foresee_in_columns(p);
+    if of_still == RAY_BLOCKED { return RAY_BLOCKED; }
+    return select(of_still | RAY_PASSES_MOVERS, of_still, may_meet_mover(p));
 }
 
 // Whether anything stops a ray between its origin and t_max (in lengths of `direction`), of which something is foreseen, but not that it is
@@ -306,11 +309,13 @@ fn foreseen_ray_is_blocked(origin: vec3f, direction: vec3f, t_max: f32, foreseen
     if !RAYS_ARE_PARALLEL { along = to_sun_space(direction); }
     let r = ray_in(to_sun_space(origin), along);
     // What stands still comes first: it stops most rays.
-    return (foreseen != RAY_PASSES_STILL && still_stops_ray(r, t_max)) || mover_stops_ray(origin, direction, r, t_max);
+    if (foreseen & RAY_PASSES_STILL) == 0u && still_stops_ray(r, t_max) { return true; }
+    return (foreseen & RAY_PASSES_MOVERS) == 0u && mover_stops_ray(origin, direction, r, t_max);
 }
 
 // As the two before.
 fn sun_ray_is_blocked(origin: vec3f, direction: vec3f, t_max: f32) -> bool {
     let foreseen = foresee_ray(origin);
-    return foreseen == RAY_BLOCKED || foreseen_ray_is_blocked(origin, direction, t_max, foreseen);
+    if foreseen == RAY_BLOCKED { return true; }
+    return foreseen != RAY_PASSES && foreseen_ray_is_blocked(origin, direction, t_max, foreseen);
 }

@@ -11,6 +11,7 @@ mod bvh;
 mod casters;
 mod chunks;
 mod columns;
+mod mover_map;
 mod query;
 mod sun_space;
 mod top;
@@ -101,7 +102,7 @@ pub struct RayStats {
     pub n_instances: u32,
     /// Mesh instances that they are made of.
     pub n_moving_meshes: u32,
-    /// GPU memory of our buffers: nodes, triangles, instances, column map.
+    /// GPU memory of our buffers: nodes, triangles, instances, the two maps.
     pub bytes: u64,
     /// GPU memory of the driver's own structures, as wgpu's allocator counts it; 0 for backend `bvh`, which has none.
     pub driver_bytes: u64,
@@ -180,12 +181,12 @@ impl Rays {
         let pattern = gpu.upload("sun_disc_pattern", bytemuck::cast_slice(&pattern), wgpu::BufferUsages::STORAGE);
         let (kinds, resources, [n_static, n_moving], bytes) = match &structures {
             Structures::Bvh(bvh) => (
-                vec![Kind::Read; 5],
-                [&bvh.nodes, &bvh.triangles, &bvh.instances, &pattern, &bvh.columns]
+                vec![Kind::Read; 6],
+                [&bvh.nodes, &bvh.triangles, &bvh.instances, &pattern, &bvh.columns, &bvh.mover_map]
                     .map(wgpu::Buffer::as_entire_binding)
                     .to_vec(),
                 [bvh.n_static_triangles, bvh.n_moving_triangles],
-                bvh.nodes.size() + bvh.triangles.size() + bvh.instances.size() + bvh.columns.size(),
+                bvh.bytes(),
             ),
             Structures::Query(query) => {
                 let [triangles, instances, pattern] =

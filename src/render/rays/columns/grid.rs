@@ -13,9 +13,9 @@ pub struct TileGrid {
 }
 
 impl TileGrid {
-    /// With about `n_aimed` tiles on the longer side, never more than twice as many.
-    pub fn around(low: DVec2, high: DVec2, n_aimed: f64) -> Self {
-        let size = ((high - low).max_element() / n_aimed).log2().round().exp2();
+    /// With about `n_aimed` tiles on the longer side, never more than twice as many, and no smaller ones than `least_size`.
+    pub fn around(low: DVec2, high: DVec2, n_aimed: f64, least_size: f64) -> Self {
+        let size = ((high - low).max_element() / n_aimed).max(least_size).log2().round().exp2();
         let [first, last] = [low, high].map(|corner| (corner / size).floor());
         Self {
             size,

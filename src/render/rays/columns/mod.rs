@@ -8,6 +8,7 @@
 //! Both heights are on the safe side of every rounding in the shader, here and there: a ray that the map decides is decided as the tree
 //! would. The errors are bounded in `facet.rs` (triangles) and `tile.rs` (cells).
 
+mod bins;
 mod facet;
 mod grid;
 mod heights;
@@ -17,20 +18,11 @@ use bytemuck::{Pod, Zeroable};
 use glam::DVec3;
 use rayon::prelude::*;
 
-use self::grid::TileGrid;
+use self::bins::Bins;
 use crate::render::layout::{Frame, RAY_NONE, RayTriangle};
 
-/// Tiles on a side, at most.
-const MOST_TILES: f64 = 128.0;
-/// Triangles in a tile, aimed at until the tiles get too many.
-const TRIANGLES_IN_TILE: f64 = 32.0;
-/// Cells on a tile's side, at most, as a power of two.
-const MOST_CELL_BITS: u32 = 8;
 /// Bytes of all cells, at most.
 const MOST_BYTES: u64 = 64 << 20;
-/// A cell is at least so many times as wide as rounding could move a ray.
-const LEAST_CELL: f64 = 64.0;
-
 /// A tile in the buffer, in front of all cells.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -66,6 +58,7 @@ pub struct ColumnMap {
     top: f32,
     bottom: f32,
     units_per_metre: f32,
+    reach: f32,
     /// Tiles, then cells.
     elements: Vec<[u32; 4]>,
 }
@@ -111,16 +104,18 @@ impl ColumnMap {
         // What a triangle's own box is widened by, on top.
         let widened = 4.0 * spread + 4e-6 * (high - low).max_element();
         let (low, high) = (low.truncate() - widened, high.truncate() + widened);
-        let grid = TileGrid::around(low, high, aimed_tiles(triangles.len()));
-        let bins = Bins::of(triangles, &grid, spread);
-        let most_cells = most_bytes.min(MOST_BYTES) / size_of::<Cell>() as u64;
-        let cell_bits = choose_cells(&bins, &grid, spread, most_cells.checked_sub(grid.n_tiles() as u64)?);
+        let (grid, bins) = Bins::of(triangles, low, high, spread);
+        let most_elements = most_bytes.min(MOST_BYTES) / size_of::<Cell>() as u64;
+        let cell_bits = bins.choose_cells(&grid, spread, most_elements.checked_sub(grid.n_tiles() as u64)?);
         let built: Vec<_> = (0..grid.n_tiles())
             .into_par_iter()
             .map(|tile_idx| tile::build(triangles, bins.of_tile(tile_idx), grid.low(tile_idx), grid.size, cell_bits[tile_idx], &margins))
             .collect();
 
         let n_cells: usize = built.iter().map(|tile| tile.cells.len()).sum();
+        if (grid.n_tiles() + n_cells) as u64 > most_elements {
+            return None;
+        }
         let mut elements: Vec<[u32; 4]> = Vec::with_capacity(grid.n_tiles() + n_cells);
         let mut first_cell = grid.n_tiles();
         for tile in &built {
@@ -143,8 +138,14 @@ impl ColumnMap {
             top: at_least(top + 2.0 * spread),
             bottom: -at_least(-(bottom + 2.0 * spread)),
             units_per_metre: margins.units_per_metre as f32,
+            reach: farthest as f32,
             elements,
         })
+    }
+
+    /// No corner has a coordinate beyond this, in sun space.
+    pub fn reach(&self) -> f32 {
+        self.reach
     }
 
     /// What the shader reads.
@@ -172,68 +173,8 @@ fn extent(triangles: &[RayTriangle]) -> Option<(DVec3, DVec3)> {
     triangles.par_iter().map(of_one).reduce_with(|a, b| (a.0.min(b.0), a.1.max(b.1)))
 }
 
-/// Tiles on the longer side.
-fn aimed_tiles(n_triangles: usize) -> f64 {
-    (n_triangles as f64 / TRIANGLES_IN_TILE).sqrt().clamp(1.0, MOST_TILES)
-}
-
 /// The least number of 32 bits that is not less.
 fn at_least(x: f64) -> f32 {
     let rounded = x as f32;
     if f64::from(rounded) < x { rounded.next_up() } else { rounded }
 }
-
-/// The triangles whose boxes touch each tile.
-struct Bins {
-    /// By tile, and one more: where its triangles begin.
-    starts: Vec<u32>,
-    triangles: Vec<u32>,
-}
-
-impl Bins {
-    fn of(triangles: &[RayTriangle], grid: &TileGrid, spread: f64) -> Self {
-        let tiles_of = |triangle: &RayTriangle| {
-            let (low, high) = facet::box_of(triangle);
-            grid.tiles_within(low - 2.0 * spread, high + 2.0 * spread)
-        };
-        let mut starts = vec![0u32; grid.n_tiles() + 1];
-        for triangle in triangles {
-            tiles_of(triangle).for_each(|tile_idx| starts[tile_idx + 1] += 1);
-        }
-        for tile_idx in 0..grid.n_tiles() {
-            starts[tile_idx + 1] += starts[tile_idx];
-        }
-        let mut ends = starts.clone();
-        let mut binned = vec![0u32; starts[grid.n_tiles()] as usize];
-        for (triangle_idx, triangle) in (0u32..).zip(triangles) {
-            for tile_idx in tiles_of(triangle) {
-                binned[ends[tile_idx] as usize] = triangle_idx;
-                ends[tile_idx] += 1;
-            }
-        }
-        Self { starts, triangles: binned }
-    }
-
-    fn of_tile(&self, tile_idx: usize) -> &[u32] {
-        &self.triangles[self.starts[tile_idx] as usize..self.starts[tile_idx + 1] as usize]
-    }
-}
-
-/// Cells on each tile's side, as powers of two: the more the more triangles are there, as many as fit.
-fn choose_cells(bins: &Bins, grid: &TileGrid, spread: f64, most_cells: u64) -> Vec<u32> {
-    let finest = (grid.size / (LEAST_CELL * spread)).log2().floor().clamp(0.0, f64::from(MOST_CELL_BITS)) as u32;
-    let mut cells_per_triangle = 16.0;
-    loop {
-        let bits_of = |tile_idx| {
-            let n = bins.of_tile(tile_idx).len() as f64;
-            (0.5 * (cells_per_triangle * n).max(1.0).log2()).round().min(f64::from(finest)) as u32
-        };
-        let bits: Vec<u32> = (0..grid.n_tiles()).map(bits_of).collect();
-        let n_cells: u64 = bits.iter().map(|&bits| 1u64 << (2 * bits)).sum();
-        if n_cells <= most_cells || cells_per_triangle < 1e-9 {
-            return bits;
-        }
-        cells_per_triangle *= 0.75;
-    }
-}
-

@@ -160,7 +160,8 @@ fn draft_cells(grid: &CellGrid, facets: &[Facet]) -> Vec<Draft> {
     for (facet_idx, facet) in (0u32..).zip(facets) {
         grid.for_each_touched(facet, |cell_idx, middle, part_low, part_high| {
             let draft = &mut drafts[cell_idx];
-            if facet.z_high <= draft.highest_z.min(draft.cover_z) {
+            let may_cover = facet.is_opaque && facet.z_high > draft.cover_z;
+            if facet.z_high <= draft.highest_z && !may_cover {
                 return;
             }
             let mut z = facet.z_high;
@@ -170,7 +171,7 @@ fn draft_cells(grid: &CellGrid, facets: &[Facet]) -> Vec<Draft> {
                     Lies::Across => {}
                     Lies::OverAll => {
                         let z = facet.z_at(plane, middle);
-                        if facet.is_opaque && z > draft.cover_z {
+                        if may_cover && z > draft.cover_z {
                             (draft.cover, draft.cover_z) = (facet_idx, z);
                         }
                     }

@@ -31,7 +31,7 @@ pub struct Tracer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traced {
     pub is_blocked: bool,
-    /// `RAY_UNKNOWN`, `RAY_PASSES_STILL` or `RAY_BLOCKED`.
+    /// As `foresee_ray` says.
     pub foreseen: u32,
 }
 
@@ -70,6 +70,7 @@ impl Tracer {
         if let Structures::Bvh(bvh) = &self.rays.structures {
             queue.write_buffer(&bvh.nodes, 0, bvh.top.node_bytes());
             queue.write_buffer(&bvh.instances, 0, bvh.top.instance_bytes());
+            queue.write_buffer(&bvh.mover_map, 0, bvh.top.map_bytes());
         }
 
         use wgpu::BufferUsages as Use;
