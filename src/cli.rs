@@ -71,6 +71,9 @@ pub struct RenderArgs {
     /// What traces rays: our own BVH, the adapter's ray queries, or what suits the adapter
     #[arg(long, value_enum, default_value_t = RayBackendArg::Auto)]
     pub ray_backend: RayBackendArg,
+    /// Whether backend bvh looks rays up in a column map before it traces them, which changes no picture: off to see what it saves
+    #[arg(long, value_name = "on|off", default_value = "on", value_parser = parse_on_off, hide = true)]
+    pub ray_columns: bool,
     /// Degrees that the sun is wide: 0 for hard shadows, 0.53 for the real sun's [default: the scene's, mostly 0]
     #[arg(long, value_name = "DEGREES", value_parser = parse_angular_diameter)]
     pub sun_angular_diameter: Option<f32>,
@@ -276,6 +279,14 @@ fn parse_angular_diameter(text: &str) -> Result<f32, String> {
     degrees.ok_or_else(|| "use a number of degrees from 0 to 90".into())
 }
 
+fn parse_on_off(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("use on or off".into()),
+    }
+}
+
 fn parse_ev(text: &str) -> Result<f32, String> {
     text.parse::<f32>()
         .ok()
@@ -311,6 +322,7 @@ mod tests {
         assert_eq!(parse_wait("hybrid:50"), Ok(WaitArg::Fixed(FrameWait::Hybrid { max_spin })));
         assert!(parse_wait("hybrid:0").is_err() && parse_wait("hybrid:").is_err());
         assert!(parse_wait("sleep").is_err() && parse_samples("2").is_err() && parse_ev("nan").is_err());
+        assert_eq!((parse_on_off("on"), parse_on_off("off"), parse_on_off("1").is_err()), (Ok(true), Ok(false), true));
         assert_eq!(parse_angular_diameter("0.53"), Ok(0.53));
         assert!(["-1", "91", "nan", "inf", "x"].into_iter().all(|text| parse_angular_diameter(text).is_err()));
     }

@@ -135,6 +135,7 @@ fn draw(gpu: &Gpu, view: &GoldenView, mutation: &Mutation) -> Drawn {
         n_frames_in_flight: 1,
         rays: praxis::render::RayMode::Edge,
         ray_backend: None,
+        has_column_map: true,
     };
     let mut renderer = Renderer::new(gpu, &mut scene, &options).expect("the scene fits");
     let frame = FrameLoop {

@@ -162,6 +162,7 @@ impl Session {
             exposure_ev100: self.args.exposure,
             rays: self.args.rays.into(),
             ray_backend: self.args.ray_backend.into(),
+            has_column_map: self.args.ray_columns,
             n_frames_in_flight: self.args.frames_in_flight as usize,
         };
         let renderer = Renderer::new(&self.gpu, scene, &options)?;

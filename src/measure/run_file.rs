@@ -65,6 +65,7 @@ pub struct ThreadCounts {
 
 /// The rays towards the sun of some of a run's frames, which were drawn again to count them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct RayTotals {
     /// Frames that were counted; all that follows is of all of them.
     pub n_frames: u64,
@@ -76,6 +77,12 @@ pub struct RayTotals {
     pub n_edge_px: u64,
     /// Edge rays.
     pub n_edge_rays: u64,
+    /// Of both kinds, those that the column map found to pass everything that stands still.
+    pub n_passing_still: u64,
+    /// Of both kinds, those that the column map found to be blocked.
+    pub n_foreseen_blocked: u64,
+    /// Of both kinds, those of which nothing was left to trace.
+    pub n_untraced: u64,
     /// What the sun pass took for those frames when they were timed, in nanoseconds; `None` without timestamps.
     pub gpu_sun_ns: Option<u64>,
 }

@@ -15,6 +15,12 @@ pub struct RayCounts {
     pub n_edge_px: u64,
     /// Edge rays.
     pub n_edge_rays: u64,
+    /// Of both kinds, those that the column map found to pass everything that stands still.
+    pub n_passing_still: u64,
+    /// Of both kinds, those that the column map found to be blocked.
+    pub n_foreseen_blocked: u64,
+    /// Of both kinds, those of which nothing was left to trace.
+    pub n_untraced: u64,
 }
 
 impl Renderer {
@@ -34,7 +40,7 @@ impl Renderer {
     fn draw_and_count(&mut self, gpu: &Gpu, scene: &mut Scene, frames: &[u32]) -> Result<Vec<RayCounts>, GpuError> {
         let [width, height] = self.targets.size_px;
         // The pipelines add to what is there.
-        let mut before = [0; 3];
+        let mut before = [0; passes::N_RAY_COUNTS];
         let mut counted = Vec::new();
         for &frame_idx in frames {
             scene.update(frame_idx);
@@ -49,13 +55,16 @@ impl Renderer {
             self.read_timestamps(submission, &mut Vec::new()).transpose()?;
             let Some(sun) = &self.sun else { break };
             let words: Vec<u32> = bytemuck::pod_collect_to_vec(&read_buffer(gpu, &sun.ray_counts)?);
-            let added: [u64; 3] = std::array::from_fn(|i| u64::from(words[i].wrapping_sub(before[i])));
+            let added: [u64; passes::N_RAY_COUNTS] = std::array::from_fn(|i| u64::from(words[i].wrapping_sub(before[i])));
             before = std::array::from_fn(|i| words[i]);
             counted.push(RayCounts {
                 n_px: u64::from(width) * u64::from(height),
                 n_surface_rays: added[0],
                 n_edge_px: added[1],
                 n_edge_rays: added[2],
+                n_passing_still: added[3],
+                n_foreseen_blocked: added[4],
+                n_untraced: added[5],
             });
         }
         gpu.check_errors()?;

@@ -17,6 +17,8 @@ pub const RAY_NONE: u32 = u32::MAX;
 pub const RAY_OPAQUE: u32 = u32::MAX;
 /// Groups of siblings that traversal can put off.
 pub const RAY_STACK_SIZE: u32 = 28;
+/// Cells on a side of the mover map.
+pub const MOVER_MAP_SIDE: u32 = 512;
 
 pub const FLAG_MASKED: u32 = 1;
 pub const FLAG_DOUBLE_SIDED: u32 = 2;
@@ -61,6 +63,16 @@ pub struct Frame {
     pub ray_static_root: u32,
     pub sun_pattern_shift: u32,
     pub jitter_ndc: [f32; 2],
+    pub columns_first_tile: [i32; 2],
+    pub n_column_tiles: [u32; 2],
+    pub column_tiles_per_metre: f32,
+    pub column_units_per_metre: f32,
+    pub columns_top: f32,
+    pub columns_bottom: f32,
+    pub mover_map_low: [f32; 2],
+    pub mover_cells_per_metre: [f32; 2],
+    pub mover_map_reach: f32,
+    pub _pad: [f32; 3],
 }
 
 #[repr(C)]
@@ -272,7 +284,18 @@ mod tests {
             triangle_block_bits,
             ray_static_root,
             sun_pattern_shift,
-            jitter_ndc
+            jitter_ndc,
+            columns_first_tile,
+            n_column_tiles,
+            column_tiles_per_metre,
+            column_units_per_metre,
+            columns_top,
+            columns_bottom,
+            mover_map_low,
+            mover_cells_per_metre,
+            mover_map_reach,
+            _pad as "_pad0";
+            skip "_pad1", "_pad2"
         );
         check_twin!(Transform, rows as "row0"; skip "row1", "row2");
         check_twin!(
@@ -309,6 +332,7 @@ mod tests {
         assert!(source.contains(&format!("const RAY_NONE: u32 = {RAY_NONE:#x}u;")));
         assert!(source.contains(&format!("const RAY_OPAQUE: u32 = {RAY_OPAQUE:#x}u;")));
         assert!(source.contains(&format!("const RAY_STACK_SIZE: u32 = {RAY_STACK_SIZE}u;")));
+        assert!(source.contains(&format!("const MOVER_MAP_SIDE: u32 = {MOVER_MAP_SIDE}u;")));
         assert!(source.contains(&format!("const FLAG_UNLIT: u32 = {FLAG_UNLIT}u;")));
         assert!(source.contains(&format!("const LIGHT_DIRECTIONAL: u32 = {LIGHT_DIRECTIONAL}u;")));
     }

@@ -47,6 +47,21 @@ struct Frame {
     sun_pattern_shift: u32,
     // The shift of the picture by a fraction of a pixel, in clip space after the division.
     jitter_ndc: vec2f,
+    // The column map: its first tile's place, in tiles; tiles on a side; a tile's size and the unit of heights, powers of two.
+    columns_first_tile: vec2i,
+    n_column_tiles: vec2u,
+    column_tiles_per_metre: f32,
+    column_units_per_metre: f32,
+    // In sun space: nothing that stands still is above; below, the map says nothing.
+    columns_top: f32,
+    columns_bottom: f32,
+    // The mover map: its lower corner and its cells' sides, in sun space; coordinates beyond which it says nothing.
+    mover_map_low: vec2f,
+    mover_cells_per_metre: vec2f,
+    mover_map_reach: f32,
+    _pad0: f32,
+    _pad1: f32,
+    _pad2: f32,
 }
 
 // world_from_local, three rows.
@@ -198,6 +213,13 @@ struct RayTriangle {
 
 const RAY_NONE: u32 = 0xffffffffu;
 const RAY_OPAQUE: u32 = 0xffffffffu;
+// What is foreseen of a ray, in bits: that nothing that stands still stops it, that nothing that moves does; or that something stops it.
+const RAY_PASSES_STILL: u32 = 1u;
+const RAY_PASSES_MOVERS: u32 = 2u;
+const RAY_PASSES: u32 = 3u;
+const RAY_BLOCKED: u32 = 4u;
+// Cells on a side of the mover map.
+const MOVER_MAP_SIDE: u32 = 512u;
 // Groups of siblings that traversal can put off; deeper trees are refused when they are built.
 const RAY_STACK_SIZE: u32 = 28u;
 

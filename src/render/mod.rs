@@ -63,6 +63,8 @@ pub struct RenderOptions {
     pub rays: RayMode,
     /// What traces them; `None` takes the best that the adapter has.
     pub ray_backend: Option<RayBackend>,
+    /// Whether backend `bvh` gets a column map, which changes no picture: off to measure what it saves.
+    pub has_column_map: bool,
     /// Frames submitted and not waited on, at most.
     pub n_frames_in_flight: usize,
 }
@@ -251,7 +253,10 @@ fn make_rays(
     if options.rays == RayMode::Off || is_dark || casters.list.is_empty() {
         return None;
     }
-    let make = |backend| rays::Rays::new(gpu, casters, scene.hierarchy(), &scene.sun(), options.rays, backend);
+    let make = |backend| {
+        let options = rays::RayOptions { mode: options.rays, backend, wants_column_map: options.has_column_map };
+        rays::Rays::new(gpu, casters, scene.hierarchy(), &scene.sun(), options)
+    };
     let made = match (options.ray_backend, RayBackend::best(gpu)) {
         (Some(backend), _) => make(backend),
         // The other one may still have room.

@@ -37,6 +37,7 @@ pub fn translucent(rays: Option<RayBackend>) -> &'static str {
             joined!(
                 "enable wgpu_binding_array;\n",
                 "rays/mask_textured.wgsl",
+                "rays/columns.wgsl",
                 "rays/bvh.wgsl",
                 "rays/sun_disc.wgsl",
                 "sun_direct.wgsl"
@@ -128,14 +129,14 @@ pub struct RayVariant {
 /// By the step, the number of samples, 1 or 4, and the rays.
 pub fn sun(step: SunStep, n_samples: u32, rays: RayVariant) -> &'static str {
     macro_rules! joined {
-        ($enable:literal, [$($mask:literal),+], $backend:literal, [$($samples:literal),+], $entry:literal) => {
+        ($enable:literal, [$($mask:literal),+], [$($backend:literal),+], [$($samples:literal),+], $entry:literal) => {
             concat!(
                 $enable,
                 source!(
                     "layout.wgsl",
                     "scene.wgsl",
                     $($mask,)+
-                    $backend,
+                    $($backend,)+
                     "rays/sun_disc.wgsl",
                     "ids.wgsl",
                     "find_triangle.wgsl",
@@ -151,21 +152,23 @@ pub fn sun(step: SunStep, n_samples: u32, rays: RayVariant) -> &'static str {
     macro_rules! by_rays {
         ($samples:tt, $entry:literal) => {
             match (rays.backend, rays.has_masked) {
-                (RayBackend::Bvh, false) => joined!("", ["rays/mask_none.wgsl"], "rays/bvh.wgsl", $samples, $entry),
+                (RayBackend::Bvh, false) => {
+                    joined!("", ["rays/mask_none.wgsl"], ["rays/columns.wgsl", "rays/bvh.wgsl"], $samples, $entry)
+                }
                 (RayBackend::Bvh, true) => joined!(
                     "enable wgpu_binding_array;\n",
                     ["textures.wgsl", "rays/mask_textured.wgsl"],
-                    "rays/bvh.wgsl",
+                    ["rays/columns.wgsl", "rays/bvh.wgsl"],
                     $samples,
                     $entry
                 ),
                 (RayBackend::Query, false) => {
-                    joined!("enable wgpu_ray_query;\n", ["rays/mask_none.wgsl"], "rays/query.wgsl", $samples, $entry)
+                    joined!("enable wgpu_ray_query;\n", ["rays/mask_none.wgsl"], ["rays/query.wgsl"], $samples, $entry)
                 }
                 (RayBackend::Query, true) => joined!(
                     "enable wgpu_ray_query;\nenable wgpu_binding_array;\n",
                     ["textures.wgsl", "rays/mask_textured.wgsl"],
-                    "rays/query.wgsl",
+                    ["rays/query.wgsl"],
                     $samples,
                     $entry
                 ),
@@ -184,20 +187,20 @@ pub fn sun(step: SunStep, n_samples: u32, rays: RayVariant) -> &'static str {
 #[cfg(test)]
 pub fn ray_test(rays: RayVariant) -> &'static str {
     macro_rules! joined {
-        ($enable:literal, [$($mask:literal),+], $backend:literal) => {
-            concat!($enable, source!("layout.wgsl", "scene.wgsl", $($mask,)+ $backend, "rays/tests/trace.wgsl"))
+        ($enable:literal, [$($file:literal),+]) => {
+            concat!($enable, source!("layout.wgsl", "scene.wgsl", $($file,)+ "rays/tests/trace.wgsl"))
         };
     }
     match (rays.backend, rays.has_masked) {
-        (RayBackend::Bvh, false) => joined!("", ["rays/mask_none.wgsl"], "rays/bvh.wgsl"),
-        (RayBackend::Bvh, true) => {
-            joined!("enable wgpu_binding_array;\n", ["textures.wgsl", "rays/mask_textured.wgsl"], "rays/bvh.wgsl")
-        }
-        (RayBackend::Query, false) => joined!("enable wgpu_ray_query;\n", ["rays/mask_none.wgsl"], "rays/query.wgsl"),
+        (RayBackend::Bvh, false) => joined!("", ["rays/mask_none.wgsl", "rays/columns.wgsl", "rays/bvh.wgsl"]),
+        (RayBackend::Bvh, true) => joined!(
+            "enable wgpu_binding_array;\n",
+            ["textures.wgsl", "rays/mask_textured.wgsl", "rays/columns.wgsl", "rays/bvh.wgsl"]
+        ),
+        (RayBackend::Query, false) => joined!("enable wgpu_ray_query;\n", ["rays/mask_none.wgsl", "rays/query.wgsl"]),
         (RayBackend::Query, true) => joined!(
             "enable wgpu_ray_query;\nenable wgpu_binding_array;\n",
-            ["textures.wgsl", "rays/mask_textured.wgsl"],
-            "rays/query.wgsl"
+            ["textures.wgsl", "rays/mask_textured.wgsl", "rays/query.wgsl"]
         ),
     }
 }

@@ -27,6 +27,7 @@ fn options(size_px: [u32; 2], n_samples: u32) -> RenderOptions {
         exposure_ev100: None,
         rays: RayMode::Edge,
         ray_backend: None,
+        has_column_map: true,
         n_frames_in_flight: 2,
     }
 }

@@ -276,8 +276,19 @@ fn rays_note(rays: &RayTotals) -> String {
     let thousands = |n: u64| format!("{:.0} thousand", n as f64 / n_frames / 1e3);
     let rate =
         rays.rays_per_second().map_or_else(String::new, |rate| format!("; {:.1} million rays a second", rate / 1e6));
+    let n_rays = (rays.n_surface_rays + rays.n_edge_rays).max(1) as f64;
+    let share = |n: u64| format!("{:.1}%", n as f64 / n_rays * 100.0);
+    let foreseen = match rays.n_passing_still + rays.n_foreseen_blocked {
+        0 => String::new(),
+        _ => format!(
+            "; the column map let {} past all that stands still and held {} to be blocked, {} were not traced",
+            share(rays.n_passing_still),
+            share(rays.n_foreseen_blocked),
+            share(rays.n_untraced)
+        ),
+    };
     format!(
-        "rays of a frame: {} from surfaces, {} at {:.1}% of the pixels for the edges of shadows{rate} ({} counted)",
+        "rays of a frame: {} from surfaces, {} at {:.1}% of the pixels for the edges of shadows{rate}{foreseen} ({} counted)",
         thousands(rays.n_surface_rays),
         thousands(rays.n_edge_rays),
         rays.n_edge_px as f64 / rays.n_px.max(1) as f64 * 100.0,

@@ -36,6 +36,7 @@ fn flags(run: &RunFile) -> String {
         ("exposure_ev100", "--exposure"),
         ("rays", "--rays"),
         ("ray_backend", "--ray-backend"),
+        ("ray_columns", "--ray-columns"),
         ("wait", "--wait"),
         ("frames_in_flight", "--frames-in-flight"),
     ] {

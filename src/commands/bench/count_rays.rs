@@ -24,6 +24,9 @@ pub fn count(gpu: &Gpu, stage: &mut Stage, run: &RunFile) -> anyhow::Result<Opti
         totals.n_surface_rays += frame.n_surface_rays;
         totals.n_edge_px += frame.n_edge_px;
         totals.n_edge_rays += frame.n_edge_rays;
+        totals.n_passing_still += frame.n_passing_still;
+        totals.n_foreseen_blocked += frame.n_foreseen_blocked;
+        totals.n_untraced += frame.n_untraced;
     }
     Ok(Some(totals))
 }

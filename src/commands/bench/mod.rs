@@ -283,6 +283,9 @@ fn describe_settings(session: &Session, stage: &StageView, frame_loop: &FrameLoo
     if let Some(injection) = frame_loop.injection {
         settings.set("inject", injection.to_string());
     }
+    if !stage.options.has_column_map {
+        settings.set("ray_columns", "off");
+    }
     // Most scenes have none: runs of before there was one compare with them.
     let angular_diameter_deg = stage.scene.sun().angular_diameter_deg;
     if angular_diameter_deg > 0.0 {

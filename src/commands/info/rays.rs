@@ -34,6 +34,7 @@ impl RaysReport {
                 exposure_ev100: None,
                 rays: RayMode::Hard,
                 ray_backend: Some(backend),
+                has_column_map: true,
                 n_frames_in_flight: 1,
             };
             let renderer = Renderer::new(&gpu, &mut scene, &options)?;

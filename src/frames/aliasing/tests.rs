@@ -27,6 +27,7 @@ fn renderer_with(gpu: &Gpu, scene: &mut Scene, size_px: [u32; 2], n_samples: u32
         exposure_ev100: None,
         rays,
         ray_backend: None,
+        has_column_map: true,
         n_frames_in_flight: 1,
     };
     Renderer::new(gpu, scene, &options).expect("a small picture")

@@ -14,7 +14,7 @@ pub use lights::Lights;
 pub use post::Post;
 pub use scatter::Scatter;
 pub use shade::Shade;
-pub use sun::Sun;
+pub use sun::{N_RAY_COUNTS, Sun};
 pub use translucent::Translucent;
 pub use visibility::Visibility;
 

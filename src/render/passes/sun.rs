@@ -3,7 +3,7 @@
 use crate::gpu::Gpu;
 use crate::render::bindings::{Kind, SceneBindings, compute_pipeline, layout};
 use crate::render::rays::{RayMode, Rays};
-use crate::render::shaders;
+use crate::render::shaders::{self, SunStep};
 use crate::render::targets::{SUN_FORMAT, SunTargets, Targets};
 
 const LABEL: &str = "praxis::render::passes::sun";
@@ -12,17 +12,21 @@ const SUN_TEXTURE: Kind = Kind::Texture(wgpu::TextureSampleType::Uint, wgpu::Tex
 /// Pixels that a workgroup serves; as in `sun_words.wgsl`.
 const TILE: [u32; 2] = [16, 8];
 
+/// What is counted of rays; as in `sun_words.wgsl`.
+pub const N_RAY_COUNTS: usize = 6;
+
 /// See the module.
 pub struct Sun {
     hard: Step,
     /// Where `--rays edge`.
     edge: Option<Step>,
-    /// Three numbers, as `sun_words.wgsl` names them.
+    /// [`N_RAY_COUNTS`] numbers, as `sun_words.wgsl` names them.
     pub ray_counts: wgpu::Buffer,
 }
 
 /// One dispatch over the picture.
 struct Step {
+    step: SunStep,
     pipeline: wgpu::ComputePipeline,
     targets_layout: wgpu::BindGroupLayout,
     targets: wgpu::BindGroup,
@@ -41,42 +45,35 @@ impl Sun {
         let sun = targets.sun.as_ref()?;
         let mut constants = rays.constants().to_vec();
         constants.push(("COUNTS_RAYS", f64::from(u8::from(counts_rays))));
-        let pipeline = |entry_point, step, targets_layout: &wgpu::BindGroupLayout| {
-            let module = gpu.factory.shader(LABEL, shaders::sun(step, n_samples, rays.variant()));
-            let textures = rays.has_masked.then_some(&bindings.textures_layout);
-            let groups = [textures, Some(&bindings.scene_layout), Some(targets_layout), Some(&rays.layout)];
-            compute_pipeline(gpu, &module, entry_point, &groups, &constants)
-        };
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-        let ray_counts = gpu.factory.buffer("ray_counts", 16, usage);
+        let ray_counts = gpu.factory.buffer("ray_counts", 4 * N_RAY_COUNTS as u64, usage);
         let seen = |sample_type| Kind::Texture(sample_type, wgpu::TextureViewDimension::D2, n_samples > 1);
         let ids = seen(wgpu::TextureSampleType::Uint);
         let depth = seen(wgpu::TextureSampleType::Depth);
-        let kinds = [ids, depth, Kind::ReadWrite, Kind::Store(SUN_FORMAT)];
-        let hard_layout = layout(gpu, LABEL, wgpu::ShaderStages::COMPUTE, &kinds);
-        let hard = Step {
-            pipeline: pipeline("sun_hard", shaders::SunStep::Hard, &hard_layout),
-            targets: bind_hard(gpu, &hard_layout, targets, sun, &ray_counts),
-            targets_layout: hard_layout,
-        };
-        let edge = (rays.mode == RayMode::Edge).then(|| {
-            let kinds = [ids, depth, Kind::ReadWrite, SUN_TEXTURE, Kind::Store(SUN_FORMAT)];
-            let edge_layout = layout(gpu, LABEL, wgpu::ShaderStages::COMPUTE, &kinds);
+        let make = |entry_point, step, last: &[Kind]| {
+            let kinds = [&[ids, depth, Kind::ReadWrite], last].concat();
+            let targets_layout = layout(gpu, LABEL, wgpu::ShaderStages::COMPUTE, &kinds);
+            let module = gpu.factory.shader(LABEL, shaders::sun(step, n_samples, rays.variant()));
+            let textures = rays.has_masked.then_some(&bindings.textures_layout);
+            let groups = [textures, Some(&bindings.scene_layout), Some(&targets_layout), Some(&rays.layout)];
             Step {
-                pipeline: pipeline("sun_edge", shaders::SunStep::Edge, &edge_layout),
-                targets: bind_edge(gpu, &edge_layout, targets, sun, &ray_counts),
-                targets_layout: edge_layout,
+                step,
+                pipeline: compute_pipeline(gpu, &module, entry_point, &groups, &constants),
+                targets: bind(gpu, &targets_layout, targets, sun, &ray_counts, step),
+                targets_layout,
             }
-        });
+        };
+        let hard = make("sun_hard", SunStep::Hard, &[Kind::Store(SUN_FORMAT)]);
+        let edge = (rays.mode == RayMode::Edge)
+            .then(|| make("sun_edge", SunStep::Edge, &[SUN_TEXTURE, Kind::Store(SUN_FORMAT)]));
         Some(Self { hard, edge, ray_counts })
     }
 
     /// After the targets were made anew.
     pub fn retarget(&mut self, gpu: &Gpu, targets: &Targets) {
         let Some(sun) = &targets.sun else { return };
-        self.hard.targets = bind_hard(gpu, &self.hard.targets_layout, targets, sun, &self.ray_counts);
-        if let Some(edge) = &mut self.edge {
-            edge.targets = bind_edge(gpu, &edge.targets_layout, targets, sun, &self.ray_counts);
+        for step in [Some(&mut self.hard), self.edge.as_mut()].into_iter().flatten() {
+            step.targets = bind(gpu, &step.targets_layout, targets, sun, &self.ray_counts, step.step);
         }
     }
 
@@ -94,28 +91,20 @@ impl Sun {
     }
 }
 
-fn bind_hard(
+/// The group of one step. With edge rays the first result is theirs to read, and the last one is theirs to write.
+fn bind(
     gpu: &Gpu,
     layout: &wgpu::BindGroupLayout,
     targets: &Targets,
     sun: &SunTargets,
     ray_counts: &wgpu::Buffer,
+    step: SunStep,
 ) -> wgpu::BindGroup {
-    // With edge rays the first result is theirs to read, and the last one is theirs to write.
+    let view = wgpu::BindingResource::TextureView;
     let hard = sun.hard.as_ref().unwrap_or(&sun.samples);
-    let [ids, depth, hard] = [&targets.ids, &targets.depth, hard].map(wgpu::BindingResource::TextureView);
-    gpu.factory.bind_group(LABEL, layout, &[ids, depth, ray_counts.as_entire_binding(), hard])
-}
-
-fn bind_edge(
-    gpu: &Gpu,
-    layout: &wgpu::BindGroupLayout,
-    targets: &Targets,
-    sun: &SunTargets,
-    ray_counts: &wgpu::Buffer,
-) -> wgpu::BindGroup {
-    let hard = sun.hard.as_ref().unwrap_or(&sun.samples);
-    let [ids, depth, hard, samples] =
-        [&targets.ids, &targets.depth, hard, &sun.samples].map(wgpu::BindingResource::TextureView);
-    gpu.factory.bind_group(LABEL, layout, &[ids, depth, ray_counts.as_entire_binding(), hard, samples])
+    let mut resources = vec![view(&targets.ids), view(&targets.depth), ray_counts.as_entire_binding(), view(hard)];
+    if matches!(step, SunStep::Edge) {
+        resources.push(view(&sun.samples));
+    }
+    gpu.factory.bind_group(LABEL, layout, &resources)
 }

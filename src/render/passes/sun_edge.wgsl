@@ -40,14 +40,18 @@ fn is_edge(at: vec2u) -> bool {
     return is_found;
 }
 
-// Lists the ray of one sample; its byte stays as if it was not blocked.
+// Lists the ray of one sample; its byte stays as if it was not blocked, unless it is known to be.
 fn list_sample(px: vec2u, lane: u32, i: u32) {
     let id = load_id(px, min(i, N_SAMPLES - 1u));
     if id == NO_TRIANGLE { return; }
     let r = receiver(id);
     if !r.is_traced { return; }
-    atomicOr(&tile_words[lane], 0xffu << (8u * i));
-    list_ray(ray_start(r, vec2f(px) + standard_position(i)), lane, 1u << i);
+    count_ray(COUNT_EDGE_RAYS);
+    if list_ray(ray_start(r, vec2f(px) + standard_position(i)), lane, 1u << i) {
+        atomicAnd(&tile_words[lane], ~(0xffu << (8u * i)));
+    } else {
+        atomicOr(&tile_words[lane], 0xffu << (8u * i));
+    }
 }
 
 @compute @workgroup_size(TILE.x, TILE.y)
@@ -83,10 +87,7 @@ fn sun_edge(
     }
     workgroupBarrier();
     trace_listed(first, lane);
-    if COUNTS_RAYS && lane == 0u {
-        atomicAdd(&ray_counts[1], atomicLoad(&n_edges));
-        atomicAdd(&ray_counts[2], atomicLoad(&n_tile_rays));
-    }
+    if COUNTS_RAYS && lane == 0u { atomicAdd(&ray_counts[COUNT_EDGE_PX], atomicLoad(&n_edges)); }
     workgroupBarrier();
     if any(first + local.xy >= frame.size_px) { return; }
     var word = atomicLoad(&tile_words[lane]);

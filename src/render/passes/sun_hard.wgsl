@@ -2,7 +2,7 @@
 
 @group(2) @binding(3) var sun_samples: texture_storage_2d<r32uint, write>;
 
-// Lists the pixel's rays and returns its word as if none was blocked.
+// Lists the pixel's rays and returns its word as if none of them was blocked.
 fn list_rays(px: vec2u, lane: u32) -> u32 {
     var seen: array<u32, N_SAMPLES>;
     for (var i = 0u; i < N_SAMPLES; i++) { seen[i] = load_id(px, i); }
@@ -22,8 +22,9 @@ fn list_rays(px: vec2u, lane: u32) -> u32 {
         if seen[i] == NO_TRIANGLE { continue; }
         let r = receiver(seen[i]);
         if !r.is_traced { continue; }
-        list_ray(ray_start(r, vec2f(px) + centroid / f32(countOneBits(mask))), lane, mask);
-        word |= bytes_of(mask);
+        count_ray(COUNT_SURFACE_RAYS);
+        let is_blocked = list_ray(ray_start(r, vec2f(px) + centroid / f32(countOneBits(mask))), lane, mask);
+        word = select(word | bytes_of(mask), word & ~bytes_of(mask), is_blocked);
     }
     return word;
 }
@@ -38,7 +39,6 @@ fn sun_hard(
     if is_inside { atomicStore(&tile_words[lane], list_rays(id.xy, lane)); }
     workgroupBarrier();
     trace_listed(tile.xy * TILE, lane);
-    if COUNTS_RAYS && lane == 0u { atomicAdd(&ray_counts[0], atomicLoad(&n_tile_rays)); }
     workgroupBarrier();
     if is_inside { textureStore(sun_samples, id.xy, vec4u(atomicLoad(&tile_words[lane]))); }
 }

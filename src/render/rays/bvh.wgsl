@@ -179,6 +179,11 @@ fn meets_triangle_along_z(triangle: u32, origin: vec3f) -> bool {
     let p2 = bitcast<vec3f>(w2.xyz) - origin;
     let weights = weights_of(p0.xy, p1.xy, p2.xy);
     if weights.is_outside || !(dot(weights.shares, vec3f(p0.z, p1.z, p2.z)) > 0.0) { return false; }
+    // Seen edge on, a triangle is a line, which rounding may take for as long as the box that its node gives it.
+    let low = min(p0.xy, min(p1.xy, p2.xy));
+    let high = max(p0.xy, max(p1.xy, p2.xy));
+    let slack = 1e-6 * max(high.x - low.x, high.y - low.y);
+    if any(low > vec2f(slack)) || any(high < vec2f(-slack)) { return false; }
     return w0.w == RAY_OPAQUE || mask_stops_ray(w0.w, w1.w, weights.shares, 1.0);
 }
 
@@ -284,12 +289,33 @@ fn mover_stops_ray(origin: vec3f, direction: vec3f, top: Ray, t_max: f32) -> boo
     return false;
 }
 
-// Whether anything stops a ray between its origin and t_max (in lengths of `direction`). World space.
-fn sun_ray_is_blocked(origin: vec3f, direction: vec3f, t_max: f32) -> bool {
-    let sun_from_world = Transform(vec4f(frame.sun_x, 0.0), vec4f(frame.sun_y, 0.0), vec4f(frame.sun_direction, 0.0));
+fn to_sun_space(v: vec3f) -> vec3f {
+    return transform_vector(Transform(vec4f(frame.sun_x, 0.0), vec4f(frame.sun_y, 0.0), vec4f(frame.sun_direction, 0.0)), v);
+}
+
+// What can be told of a ray towards the sun without end before it is traced: bits, 0 for nothing. World space.
+fn foresee_ray(origin: vec3f) -> u32 {
+    if !RAYS_ARE_PARALLEL || !HAS_COLUMNS { return 0u; }
+    let p = to_sun_space(origin);
+    let of_still = foresee_in_columns(p);
+    if of_still == RAY_BLOCKED { return RAY_BLOCKED; }
+    return select(of_still | RAY_PASSES_MOVERS, of_still, may_meet_mover(p));
+}
+
+// Whether anything stops a ray between its origin and t_max (in lengths of `direction`), of which something is foreseen, but not that it is
+// blocked. World space.
+fn foreseen_ray_is_blocked(origin: vec3f, direction: vec3f, t_max: f32, foreseen: u32) -> bool {
     var along = vec3f(0.0, 0.0, 1.0);
-    if !RAYS_ARE_PARALLEL { along = transform_vector(sun_from_world, direction); }
-    let r = ray_in(transform_vector(sun_from_world, origin), along);
+    if !RAYS_ARE_PARALLEL { along = to_sun_space(direction); }
+    let r = ray_in(to_sun_space(origin), along);
     // What stands still comes first: it stops most rays.
-    return still_stops_ray(r, t_max) || mover_stops_ray(origin, direction, r, t_max);
+    if (foreseen & RAY_PASSES_STILL) == 0u && still_stops_ray(r, t_max) { return true; }
+    return (foreseen & RAY_PASSES_MOVERS) == 0u && mover_stops_ray(origin, direction, r, t_max);
+}
+
+// As the two before.
+fn sun_ray_is_blocked(origin: vec3f, direction: vec3f, t_max: f32) -> bool {
+    let foreseen = foresee_ray(origin);
+    if foreseen == RAY_BLOCKED { return true; }
+    return foreseen != RAY_PASSES && foreseen_ray_is_blocked(origin, direction, t_max, foreseen);
 }

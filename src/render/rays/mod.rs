@@ -10,6 +10,8 @@ mod bottom;
 mod bvh;
 mod casters;
 mod chunks;
+mod columns;
+mod mover_map;
 mod query;
 mod sun_space;
 mod top;
@@ -80,6 +82,15 @@ impl RayBackend {
     }
 }
 
+/// What rays are wanted for.
+#[derive(Clone, Copy, Debug)]
+pub struct RayOptions {
+    pub mode: RayMode,
+    pub backend: RayBackend,
+    /// Whether backend `bvh` makes a column map where rays are parallel.
+    pub wants_column_map: bool,
+}
+
 /// What the rays run into, for the run file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RayStats {
@@ -91,7 +102,7 @@ pub struct RayStats {
     pub n_instances: u32,
     /// Mesh instances that they are made of.
     pub n_moving_meshes: u32,
-    /// GPU memory of our buffers: nodes, triangles, instances.
+    /// GPU memory of our buffers: nodes, triangles, instances, the two maps.
     pub bytes: u64,
     /// GPU memory of the driver's own structures, as wgpu's allocator counts it; 0 for backend `bvh`, which has none.
     pub driver_bytes: u64,
@@ -110,6 +121,7 @@ pub struct Rays {
     pub layout: wgpu::BindGroupLayout,
     pub group: wgpu::BindGroup,
     structures: Structures,
+    constants: Vec<(&'static str, f64)>,
     sun_space: SunSpace,
     /// The tangent of half the sun's angular diameter.
     sun_radius: f32,
@@ -132,13 +144,12 @@ impl Rays {
         casters: &Casters,
         hierarchy: &Hierarchy,
         sun: &Sun,
-        mode: RayMode,
-        backend: RayBackend,
+        options: RayOptions,
     ) -> Result<Self, String> {
-        if backend == RayBackend::Query && !gpu.has_ray_queries() {
+        if options.backend == RayBackend::Query && !gpu.has_ray_queries() {
             return Err(format!("adapter \"{}\" has no ray queries; use --ray-backend bvh", gpu.info.name));
         }
-        let build = || Self::build(gpu, casters, hierarchy, sun, mode, backend);
+        let build = || Self::build(gpu, casters, hierarchy, sun, options);
         gpu.catch_errors(build).map_err(|error| format!("the rays' structures could not be built: {error}"))?
     }
 
@@ -147,16 +158,18 @@ impl Rays {
         casters: &Casters,
         hierarchy: &Hierarchy,
         sun: &Sun,
-        mode: RayMode,
-        backend: RayBackend,
+        RayOptions { mode, backend, wants_column_map }: RayOptions,
     ) -> Result<Self, String> {
         const LABEL: &str = "praxis::render::rays";
         let started = Instant::now();
         let sun_space = SunSpace::new(sun.direction());
+        let sun_radius = (0.5 * sun.angular_diameter_deg).to_radians().tan();
+        let are_parallel = sun_radius == 0.0;
         let bodies = RigidBodies::of(casters, hierarchy);
         let structures = match backend {
             RayBackend::Bvh => {
-                Structures::Bvh(Box::new(BvhStructures::new(gpu, casters, &bodies, hierarchy, &sun_space)?))
+                let wants_column_map = wants_column_map && are_parallel;
+                Structures::Bvh(Box::new(BvhStructures::new(gpu, casters, &bodies, hierarchy, &sun_space, wants_column_map)?))
             }
             RayBackend::Query => Structures::Query(QueryStructures::new(gpu, casters, &bodies, hierarchy)?),
         };
@@ -164,29 +177,30 @@ impl Rays {
         gpu.device.poll(wgpu::PollType::wait_indefinitely()).map_err(|error| error.to_string())?;
         let build_ns = started.elapsed().as_nanos() as u64;
 
-        let sun_radius = (0.5 * sun.angular_diameter_deg).to_radians().tan();
         let pattern = if sun_radius > 0.0 { sun_disc_pattern() } else { Vec::new() };
         let pattern = gpu.upload("sun_disc_pattern", bytemuck::cast_slice(&pattern), wgpu::BufferUsages::STORAGE);
-        let (kind, resources, [n_static, n_moving], bytes) = match &structures {
+        let (kinds, resources, [n_static, n_moving], bytes) = match &structures {
             Structures::Bvh(bvh) => (
-                Kind::Read,
-                [&bvh.nodes, &bvh.triangles, &bvh.instances, &pattern].map(wgpu::Buffer::as_entire_binding),
+                vec![Kind::Read; 6],
+                [&bvh.nodes, &bvh.triangles, &bvh.instances, &pattern, &bvh.columns, &bvh.mover_map]
+                    .map(wgpu::Buffer::as_entire_binding)
+                    .to_vec(),
                 [bvh.n_static_triangles, bvh.n_moving_triangles],
-                bvh.nodes.size() + bvh.triangles.size() + bvh.instances.size(),
+                bvh.bytes(),
             ),
             Structures::Query(query) => {
                 let [triangles, instances, pattern] =
                     [&query.triangles, &query.instances, &pattern].map(wgpu::Buffer::as_entire_binding);
                 (
-                    Kind::Tlas,
-                    [query.top.as_binding(), triangles, instances, pattern],
+                    vec![Kind::Tlas, Kind::Read, Kind::Read, Kind::Read],
+                    vec![query.top.as_binding(), triangles, instances, pattern],
                     [query.n_static_triangles, query.n_moving_triangles],
                     query.triangles.size() + query.instances.size(),
                 )
             }
         };
         let stages = wgpu::ShaderStages::COMPUTE | wgpu::ShaderStages::FRAGMENT;
-        let layout = layout(gpu, LABEL, stages, &[kind, Kind::Read, Kind::Read, Kind::Read]);
+        let layout = layout(gpu, LABEL, stages, &kinds);
         let group = gpu.factory.bind_group(LABEL, &layout, &resources);
         let stats = RayStats {
             n_static_triangles: n_static as u64,
@@ -204,6 +218,7 @@ impl Rays {
             stats,
             layout,
             group,
+            constants: constants(&structures, are_parallel),
             structures,
             sun_space,
             sun_radius,
@@ -212,11 +227,8 @@ impl Rays {
     }
 
     /// Pipeline constants of the shaders that trace towards the sun.
-    pub fn constants(&self) -> &'static [(&'static str, f64)] {
-        match self.backend {
-            RayBackend::Bvh if self.sun_radius == 0.0 => &[("RAYS_ARE_PARALLEL", 1.0)],
-            RayBackend::Bvh | RayBackend::Query => &[],
-        }
+    pub fn constants(&self) -> &[(&'static str, f64)] {
+        &self.constants
     }
 
     /// What the shaders that trace are put together for.
@@ -267,5 +279,15 @@ impl Rays {
     /// Nanoseconds that the top level of the frame encoded last took: collecting, building, writing, recording.
     pub fn top_ns(&self) -> u64 {
         self.top_ns
+    }
+}
+
+fn constants(structures: &Structures, are_parallel: bool) -> Vec<(&'static str, f64)> {
+    match structures {
+        Structures::Bvh(bvh) => vec![
+            ("RAYS_ARE_PARALLEL", f64::from(u8::from(are_parallel))),
+            ("HAS_COLUMNS", f64::from(u8::from(bvh.column_map.is_some()))),
+        ],
+        Structures::Query(_) => Vec::new(),
     }
 }

@@ -25,3 +25,10 @@ fn sun_ray_is_blocked(origin: vec3f, direction: vec3f, t_max: f32) -> bool {
     }
     return rayQueryGetCommittedIntersection(&query).kind != RAY_QUERY_INTERSECTION_NONE;
 }
+
+// Nothing is foreseen here.
+fn foresee_ray(origin: vec3f) -> u32 { return 0u; }
+
+fn foreseen_ray_is_blocked(origin: vec3f, direction: vec3f, t_max: f32, foreseen: u32) -> bool {
+    return sun_ray_is_blocked(origin, direction, t_max);
+}

@@ -6,6 +6,7 @@ use obvhs::cwbvh::node::CwBvhNode;
 
 use super::bodies::RigidBodies;
 use super::bottom::BottomLevels;
+use super::mover_map::MoverMap;
 use super::sun_space::SunSpace;
 use super::top_tree::{Bounds, fit, order, split_at_median};
 use crate::render::layout::RayInstance;
@@ -55,6 +56,7 @@ pub struct TopLevel {
     sorted: Vec<(Bounds, u32)>,
     ordered_cost: f32,
     cost: f32,
+    map: Option<MoverMap>,
 }
 
 impl TopLevel {
@@ -63,7 +65,14 @@ impl TopLevel {
         n_instances.max(1)
     }
 
-    pub fn new(bodies: &RigidBodies, bottom: &BottomLevels, hierarchy: &Hierarchy, sun_space: &SunSpace) -> Self {
+    /// With a mover map to fit along with the boxes, if rays are parallel.
+    pub fn new(
+        bodies: &RigidBodies,
+        bottom: &BottomLevels,
+        hierarchy: &Hierarchy,
+        sun_space: &SunSpace,
+        map: Option<MoverMap>,
+    ) -> Self {
         let mut mover_of_slot = vec![NOWHERE; hierarchy.len()];
         let mut movers = Vec::new();
         for body in &bodies.bodies {
@@ -92,6 +101,7 @@ impl TopLevel {
             sorted: Vec::with_capacity(n),
             ordered_cost: 0.0,
             cost: 0.0,
+            map,
             movers,
         }
     }
@@ -102,7 +112,7 @@ impl TopLevel {
 
     pub fn most_bytes(&self) -> u64 {
         let n = self.movers.len();
-        (Self::most_nodes(n) * size_of::<CwBvhNode>() + n * size_of::<RayInstance>()) as u64
+        (Self::most_nodes(n) * size_of::<CwBvhNode>() + n * size_of::<RayInstance>() + self.map_bytes().len()) as u64
     }
 
     /// Those of the last update that a ray can meet.
@@ -116,6 +126,15 @@ impl TopLevel {
 
     pub fn instance_bytes(&self) -> &[u8] {
         bytemuck::cast_slice(&self.instances)
+    }
+
+    pub fn map(&self) -> Option<&MoverMap> {
+        self.map.as_ref()
+    }
+
+    /// None without a mover map.
+    pub fn map_bytes(&self) -> &[u8] {
+        self.map.as_ref().map_or(&[], MoverMap::bytes)
     }
 
     /// The surface of all boxes in the tree: what a ray's work is proportional to.
@@ -147,6 +166,9 @@ impl TopLevel {
             self.find_order(hierarchy);
         }
         self.cost = fit(&mut self.nodes, &self.boxes, &mut self.node_boxes);
+        if let Some(map) = &mut self.map {
+            map.fit(&self.boxes);
+        }
         if !has_order {
             self.ordered_cost = self.cost;
         }

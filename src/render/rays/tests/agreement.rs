@@ -142,7 +142,7 @@ fn a_single_triangle_and_nothing_at_all_can_be_traced() {
         assert_eq!(tracer.trace(&scene, &[down(0.2), down(3.0)]), [true, false], "{motion}");
         tracer.casters.list.clear();
         tracer.rays =
-            Rays::new(&tracer.gpu, &tracer.casters, scene.hierarchy(), &scene.sun(), RayMode::Hard, RayBackend::Bvh)
+            Rays::new(&tracer.gpu, &tracer.casters, scene.hierarchy(), &scene.sun(), tracer::options(RayBackend::Bvh))
                 .expect("nothing fits");
         assert_eq!(tracer.trace(&scene, &[down(0.2)]), [false]);
     }

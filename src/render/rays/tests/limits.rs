@@ -88,6 +88,7 @@ fn drawn_without_rays(gpu: &Gpu, scene: &mut Scene, backend: RayBackend) -> Stri
         exposure_ev100: None,
         rays: RayMode::Edge,
         ray_backend: Some(backend),
+        has_column_map: true,
         n_frames_in_flight: 2,
     };
     let mut renderer = Renderer::new(gpu, scene, &options).expect("a renderer all the same");

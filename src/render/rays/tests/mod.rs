@@ -2,6 +2,7 @@
 
 mod agreement;
 mod brute_force;
+mod column_map;
 mod limits;
 mod scene_folder;
 mod shadows;
@@ -80,6 +81,7 @@ fn sun_bytes_of_frame(
         exposure_ev100: None,
         rays,
         ray_backend,
+        has_column_map: true,
         n_frames_in_flight: 1,
     };
     let mut renderer = Renderer::new(&gpu, scene, &options).expect("a small scene");

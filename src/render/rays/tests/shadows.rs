@@ -164,6 +164,7 @@ fn counted_rays_are_those_of_the_picture() {
             exposure_ev100: None,
             rays,
             ray_backend: None,
+            has_column_map: true,
             n_frames_in_flight: 2,
         };
         let mut renderer = Renderer::new(&gpu, &mut scene, &options).expect("a small scene");
@@ -197,6 +198,7 @@ fn moving_shadows_allocate_nothing_on_the_gpu() {
         exposure_ev100: None,
         rays: RayMode::Edge,
         ray_backend: None,
+        has_column_map: true,
         n_frames_in_flight: 2,
     };
     let mut renderer = Renderer::new(&gpu, &mut scene, &options).expect("a small scene");

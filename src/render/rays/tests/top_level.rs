@@ -6,6 +6,7 @@ use super::*;
 use crate::render::layout::RayInstance;
 use crate::render::rays::bodies::Body;
 use crate::render::rays::bottom::{self, BottomLevels};
+use crate::render::rays::mover_map::MoverMap;
 use crate::render::rays::top::TopLevel;
 use crate::render::rays::top_tree::{Bounds, fit, order, split_at_median};
 
@@ -26,7 +27,7 @@ fn boxes_in_motion(n: usize, random: &mut Random) -> (TopLevel, Hierarchy) {
         BottomLevels { nodes: vec![], triangles: vec![], n_static_triangles: 0, static_root: None, shape_trees: trees };
     let bodies =
         RigidBodies { shapes: vec![], bodies: (0..n as u32).map(|i| Body { slot: i, shape_idx: i }).collect() };
-    (TopLevel::new(&bodies, &bottom, &hierarchy, &SunSpace::new(Vec3::Y)), hierarchy)
+    (TopLevel::new(&bodies, &bottom, &hierarchy, &SunSpace::new(Vec3::Y), Some(MoverMap::new(0.0))), hierarchy)
 }
 
 #[test]

@@ -24,6 +24,20 @@ pub struct Tracer {
     pub rays: Rays,
     /// Whether rays go towards the sun without end: then the pipeline is the one that pictures are drawn with.
     pub is_towards_sun: bool,
+    pub uses_column_map: bool,
+}
+
+/// What became of a ray.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traced {
+    pub is_blocked: bool,
+    /// As `foresee_ray` says.
+    pub foreseen: u32,
+}
+
+/// First rays, by this backend.
+pub fn options(backend: RayBackend) -> RayOptions {
+    RayOptions { mode: RayMode::Hard, backend, wants_column_map: true }
 }
 
 impl Tracer {
@@ -39,11 +53,16 @@ impl Tracer {
         let (gpu_scene, casters) = GpuScene::with_casters(&gpu, &mut scene.world, &scene.assets).expect("fits");
         let environment = sky::bake(&gpu, &scene.sun());
         let bindings = SceneBindings::new(&gpu, &gpu_scene, &environment);
-        let rays = Rays::new(&gpu, &casters, scene.hierarchy(), &scene.sun(), RayMode::Hard, backend).expect("fits");
-        Self { gpu, gpu_scene, bindings, casters, rays, is_towards_sun: false }
+        let rays = Rays::new(&gpu, &casters, scene.hierarchy(), &scene.sun(), options(backend)).expect("fits");
+        Self { gpu, gpu_scene, bindings, casters, rays, is_towards_sun: false, uses_column_map: true }
     }
 
+    /// Whether each ray is blocked.
     pub fn trace(&mut self, scene: &Scene, test_rays: &[TestRay]) -> Vec<bool> {
+        self.trace_and_foresee(scene, test_rays).into_iter().map(|traced| traced.is_blocked).collect()
+    }
+
+    pub fn trace_and_foresee(&mut self, scene: &Scene, test_rays: &[TestRay]) -> Vec<Traced> {
         let mut frame = Frame { sun_direction: scene.sun().direction().into(), ..Frame::default() };
         self.rays.prepare(scene.hierarchy(), &mut frame);
         let queue = &self.gpu.queue;
@@ -51,6 +70,7 @@ impl Tracer {
         if let Structures::Bvh(bvh) = &self.rays.structures {
             queue.write_buffer(&bvh.nodes, 0, bvh.top.node_bytes());
             queue.write_buffer(&bvh.instances, 0, bvh.top.instance_bytes());
+            queue.write_buffer(&bvh.mover_map, 0, bvh.top.map_bytes());
         }
 
         use wgpu::BufferUsages as Use;
@@ -60,10 +80,13 @@ impl Tracer {
         let list_layout = layout(&self.gpu, "rays", wgpu::ShaderStages::COMPUTE, &[Kind::Read, Kind::ReadWrite]);
         let group = factory.bind_group("rays", &list_layout, &[&list, &found].map(wgpu::Buffer::as_entire_binding));
         let module = factory.shader("rays", shaders::ray_test(self.rays.variant()));
-        let constants = if self.is_towards_sun { self.rays.constants() } else { &[] };
+        let mut constants = if self.is_towards_sun { self.rays.constants().to_vec() } else { Vec::new() };
+        if !self.uses_column_map {
+            constants.retain(|&(name, _)| name != "HAS_COLUMNS");
+        }
         let textures = self.rays.has_masked.then_some(&self.bindings.textures_layout);
         let groups = [textures, Some(&self.bindings.scene_layout), Some(&list_layout), Some(&self.rays.layout)];
-        let pipeline = compute_pipeline(&self.gpu, &module, "trace", &groups, constants);
+        let pipeline = compute_pipeline(&self.gpu, &module, "trace", &groups, &constants);
         let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
         if let Structures::Query(query) = &mut self.rays.structures {
             query.record_build(&mut encoder);
@@ -82,6 +105,7 @@ impl Tracer {
         self.gpu.queue.submit([encoder.finish()]);
         let words: Vec<u32> = bytemuck::pod_collect_to_vec(&read_buffer(&self.gpu, &found).expect("a result"));
         self.gpu.check_errors().expect("no validation error");
-        words[..test_rays.len()].iter().map(|&word| word == 1).collect()
+        let traced = |&word: &u32| Traced { is_blocked: word & 1 == 1, foreseen: word >> 1 };
+        words[..test_rays.len()].iter().map(traced).collect()
     }
 }
