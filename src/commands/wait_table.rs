@@ -35,8 +35,8 @@ const WAYS: [Way; 8] = [
     hybrid(300, HybridSleep::Auto),
     // Where threads wake so late that less is of no use.
     hybrid(1000, HybridSleep::Auto),
-    hybrid(300, HybridSleep::Driver),
-    hybrid(300, HybridSleep::System),
+    hybrid(1000, HybridSleep::Driver),
+    hybrid(1000, HybridSleep::System),
 ];
 
 impl Way {

@@ -190,9 +190,7 @@ impl WaitDevice for WgpuWaits<'_> {
         // The semaphore's wait goes past wgpu, which has to learn that the submission is done, so that it frees what that held.
         if strategy == Strategy::Semaphore {
             let Some(submission) = &self.submission else { return Ok(()) };
-            let started = Instant::now();
             (self.block)(submission)?;
-            Calls::note(&mut self.calls.poll_known_done_ns, elapsed_ns(started));
             if let Ok(semaphore) = &self.semaphore {
                 let started = Instant::now();
                 semaphore.value()?;

@@ -87,12 +87,10 @@ fn agree(name: &str, scene: &Scene, tracer: &mut Tracer, test_rays: &[TestRay]) 
         assert_eq!(without.foreseen, 0);
         assert_eq!(with.is_blocked, without.is_blocked, "{name}: {ray:?}: foreseen {}", with.foreseen);
     }
-    let share = |which| with.iter().filter(|traced: &&Traced| traced.foreseen & which != 0).count() as f32 / with.len() as f32;
-    let foreseen = Foreseen {
-        passing: share(PASSES_STILL),
-        passing_movers: share(PASSES_MOVERS),
-        blocked: share(BLOCKED),
-    };
+    let share =
+        |which| with.iter().filter(|traced: &&Traced| traced.foreseen & which != 0).count() as f32 / with.len() as f32;
+    let foreseen =
+        Foreseen { passing: share(PASSES_STILL), passing_movers: share(PASSES_MOVERS), blocked: share(BLOCKED) };
     println!("{name}: of {} rays {foreseen:?}", with.len());
     foreseen
 }
@@ -152,7 +150,9 @@ fn the_column_map_changes_no_ray_of_a_soup_at_any_scale() {
         let place = format!("scale: ({scale:?}, {scale:?}, {scale:?}), translation: ({away:?}, 0, {away:?})");
         let nodes = format!("(name: \"soup\", model: \"soup\", {place}), (name: \"plane\", model: \"plane\", {place})");
         let still = "Still(position: (0, 0, 30), target: (0, 0, 0), fov_y_deg: 50)";
-        for sun in ["(elevation_deg: 90)", "(elevation_deg: 2, azimuth_deg: 31)", "(elevation_deg: 40, azimuth_deg: 120)"] {
+        for sun in
+            ["(elevation_deg: 90)", "(elevation_deg: 2, azimuth_deg: 31)", "(elevation_deg: 40, azimuth_deg: 120)"]
+        {
             let mut scene = folder.scene(sun, still, &["soup", "plane"], &nodes);
             let mut tracer = Tracer::new(&mut scene);
             let test_rays = rays_towards_sun(&scene, &tracer, 30_000, 3);
@@ -180,7 +180,12 @@ fn the_column_map_changes_no_ray_of_walls_that_the_sun_sees_edge_on() {
     }
     nodes += "(name: \"ball\", model: \"ball\", scale: (0.3, 0.3, 0.3), translation: (1, 1, 1)),";
     let still = "Still(position: (0, 0, 30), target: (0, 0, 0), fov_y_deg: 50)";
-    for sun in ["(elevation_deg: 90)", "(elevation_deg: 30, azimuth_deg: 0)", "(elevation_deg: 45, azimuth_deg: 30)", "(elevation_deg: 0.4, azimuth_deg: 90)"] {
+    for sun in [
+        "(elevation_deg: 90)",
+        "(elevation_deg: 30, azimuth_deg: 0)",
+        "(elevation_deg: 45, azimuth_deg: 30)",
+        "(elevation_deg: 0.4, azimuth_deg: 90)",
+    ] {
         let mut scene = folder.scene(sun, still, &["plane", "ball"], &nodes);
         let mut tracer = Tracer::new(&mut scene);
         let test_rays = rays_towards_sun(&scene, &tracer, 60_000, 4);
@@ -201,7 +206,8 @@ fn scenes_of_one_triangle_and_of_none_have_column_maps_or_need_none() {
     assert!(foreseen.passing > 0.4 && foreseen.blocked > 0.001, "{foreseen:?}");
 
     tracer.casters.list.clear();
-    let rays = Rays::new(&tracer.gpu, &tracer.casters, scene.hierarchy(), &scene.sun(), tracer::options(RayBackend::Bvh));
+    let rays =
+        Rays::new(&tracer.gpu, &tracer.casters, scene.hierarchy(), &scene.sun(), tracer::options(RayBackend::Bvh));
     tracer.rays = rays.expect("nothing fits");
     let Structures::Bvh(bvh) = &tracer.rays.structures else { panic!("bvh was asked for") };
     assert!(bvh.column_map.is_none());
