@@ -55,7 +55,8 @@ impl Renderer {
             self.read_timestamps(submission, &mut Vec::new()).transpose()?;
             let Some(sun) = &self.sun else { break };
             let words: Vec<u32> = bytemuck::pod_collect_to_vec(&read_buffer(gpu, &sun.ray_counts)?);
-            let added: [u64; passes::N_RAY_COUNTS] = std::array::from_fn(|i| u64::from(words[i].wrapping_sub(before[i])));
+            let added: [u64; passes::N_RAY_COUNTS] =
+                std::array::from_fn(|i| u64::from(words[i].wrapping_sub(before[i])));
             before = std::array::from_fn(|i| words[i]);
             counted.push(RayCounts {
                 n_px: u64::from(width) * u64::from(height),

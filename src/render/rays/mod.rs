@@ -169,7 +169,14 @@ impl Rays {
         let structures = match backend {
             RayBackend::Bvh => {
                 let wants_column_map = wants_column_map && are_parallel;
-                Structures::Bvh(Box::new(BvhStructures::new(gpu, casters, &bodies, hierarchy, &sun_space, wants_column_map)?))
+                Structures::Bvh(Box::new(BvhStructures::new(
+                    gpu,
+                    casters,
+                    &bodies,
+                    hierarchy,
+                    &sun_space,
+                    wants_column_map,
+                )?))
             }
             RayBackend::Query => Structures::Query(QueryStructures::new(gpu, casters, &bodies, hierarchy)?),
         };

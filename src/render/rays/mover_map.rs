@@ -25,13 +25,7 @@ impl MoverMap {
 
     /// In a scene whose still part has no coordinate beyond `still_reach`.
     pub fn new(still_reach: f32) -> Self {
-        Self {
-            words: vec![0; Self::BYTES / 4],
-            low: Vec2::ZERO,
-            cells_per_metre: Vec2::ZERO,
-            reach: 0.0,
-            still_reach,
-        }
+        Self { words: vec![0; Self::BYTES / 4], low: Vec2::ZERO, cells_per_metre: Vec2::ZERO, reach: 0.0, still_reach }
     }
 
     pub fn bytes(&self) -> &[u8] {
@@ -48,9 +42,9 @@ impl MoverMap {
     /// Of the boxes in sun space.
     pub fn fit(&mut self, boxes: &[Bounds]) {
         self.words.fill(0);
-        let all = boxes.iter().fold((Vec3A::INFINITY, Vec3A::NEG_INFINITY), |(low, high), one| {
-            (low.min(one.min), high.max(one.max))
-        });
+        let all = boxes
+            .iter()
+            .fold((Vec3A::INFINITY, Vec3A::NEG_INFINITY), |(low, high), one| (low.min(one.min), high.max(one.max)));
         let farthest = all.0.abs().max(all.1.abs()).max_element();
         self.reach = 2.0 * farthest.max(self.still_reach);
         if boxes.is_empty() || !self.reach.is_finite() {

@@ -36,7 +36,9 @@ impl TileGrid {
 
     /// The tiles that a box touches.
     pub fn tiles_within(&self, low: DVec2, high: DVec2) -> impl Iterator<Item = usize> + use<> {
-        let place = |x: f64, first: i32, n: usize| ((x / self.size).floor() - f64::from(first)).clamp(0.0, (n - 1) as f64) as usize;
+        let place = |x: f64, first: i32, n: usize| {
+            ((x / self.size).floor() - f64::from(first)).clamp(0.0, (n - 1) as f64) as usize
+        };
         let columns = place(low.x, self.first[0], self.n[0])..=place(high.x, self.first[0], self.n[0]);
         let rows = place(low.y, self.first[1], self.n[1])..=place(high.y, self.first[1], self.n[1]);
         let n_in_row = self.n[0];

@@ -51,7 +51,9 @@ mod tests {
         while x < 70_000.0 {
             for x in [x, -x] {
                 let (up, down) = (value_of(half_at_least(x)), value_of(half_at_most(x)));
-                let is_exact = |half: f64| half >= x - x.abs() / 1024.0 - LEAST_NORMAL && half <= x + x.abs() / 1024.0 + LEAST_NORMAL;
+                let is_exact = |half: f64| {
+                    half >= x - x.abs() / 1024.0 - LEAST_NORMAL && half <= x + x.abs() / 1024.0 + LEAST_NORMAL
+                };
                 if x.abs() <= 65_504.0 {
                     assert!(up >= x && down <= x && is_exact(up) && is_exact(down), "{x}: {down} to {up}");
                 }

@@ -82,12 +82,9 @@ impl ColumnMap {
         let depth = (high.z - low.z).max(1e-3 * (high - low).max_element());
         let bottom = low.z - depth;
         let top = high.z;
-        let farthest = DVec3::new(
-            low.x.abs().max(high.x.abs()),
-            low.y.abs().max(high.y.abs()),
-            bottom.abs().max(top.abs()),
-        )
-        .length();
+        let farthest =
+            DVec3::new(low.x.abs().max(high.x.abs()), low.y.abs().max(high.y.abs()), bottom.abs().max(top.abs()))
+                .length();
         if !(1e-6..1e12).contains(&farthest) || !(1e-9..).contains(&(high - low).max_element()) {
             return None;
         }
@@ -109,7 +106,16 @@ impl ColumnMap {
         let cell_bits = bins.choose_cells(&grid, spread, most_elements.checked_sub(grid.n_tiles() as u64)?);
         let built: Vec<_> = (0..grid.n_tiles())
             .into_par_iter()
-            .map(|tile_idx| tile::build(triangles, bins.of_tile(tile_idx), grid.low(tile_idx), grid.size, cell_bits[tile_idx], &margins))
+            .map(|tile_idx| {
+                tile::build(
+                    triangles,
+                    bins.of_tile(tile_idx),
+                    grid.low(tile_idx),
+                    grid.size,
+                    cell_bits[tile_idx],
+                    &margins,
+                )
+            })
             .collect();
 
         let n_cells: usize = built.iter().map(|tile| tile.cells.len()).sum();

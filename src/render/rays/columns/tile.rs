@@ -56,7 +56,14 @@ enum Lies {
 }
 
 /// Finds the cells of the tile at `low`, 2^`cell_bits` on a side, that the triangles at `indices` touch.
-pub fn build(triangles: &[RayTriangle], indices: &[u32], low: DVec2, size: f64, cell_bits: u32, margins: &Margins) -> TileCells {
+pub fn build(
+    triangles: &[RayTriangle],
+    indices: &[u32],
+    low: DVec2,
+    size: f64,
+    cell_bits: u32,
+    margins: &Margins,
+) -> TileCells {
     if indices.is_empty() {
         return TileCells { cells: Vec::new(), top: f32::MIN };
     }
@@ -142,8 +149,10 @@ impl CellGrid {
         CellPlane {
             middle,
             z: as_stored(chosen.z),
-            gradient: DVec2::new(as_stored(chosen.gradient.x * self.cell_size), as_stored(chosen.gradient.y * self.cell_size))
-                / self.cell_size,
+            gradient: DVec2::new(
+                as_stored(chosen.gradient.x * self.cell_size),
+                as_stored(chosen.gradient.y * self.cell_size),
+            ) / self.cell_size,
         }
     }
 }
@@ -207,7 +216,8 @@ fn find_uppers(grid: &CellGrid, facets: &[Facet], planes: &[CellPlane]) -> Vec<f
                     Lies::OverAll => false,
                 };
                 let apart = (own.gradient - plane.gradient).abs();
-                let between_planes = facet.z_at(own, part_middle) - plane.z_at(part_middle) + apart.dot(part_half) + own.z_error;
+                let between_planes =
+                    facet.z_at(own, part_middle) - plane.z_at(part_middle) + apart.dot(part_half) + own.z_error;
                 bound = bound.min(between_planes);
                 if is_across && bound > *upper {
                     bound = bound.min(highest_above(facet, own, plane, part_low, part_high));
@@ -242,7 +252,8 @@ fn finish_cell(grid: &CellGrid, plane: &CellPlane, upper: f64, lower: f64, margi
     let run = plane.gradient.abs().element_sum();
     let error_at = |height: f64| {
         // Where a ray at that height is, at most; a ray that is farther off is so by more than its larger error.
-        let farthest = (plane.middle.abs() + grid.cell_size).length() + plane.z.abs() + height.abs() + rise.abs().element_sum();
+        let farthest =
+            (plane.middle.abs() + grid.cell_size).length() + plane.z.abs() + height.abs() + rise.abs().element_sum();
         // The origin in sun space, twice (as `Margins::spread`); then height − plane, in four roundings; and the cell's edge at a tile's.
         let moved = farthest * 2f64.powi(-21);
         let evaluated = farthest * 2f64.powi(-22);
