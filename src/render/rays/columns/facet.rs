@@ -11,8 +11,8 @@
 //! - A ray whose shares are all above τ passes.
 //! - A point whose shares are at least −τ is nearer to the triangle than 4 τ L.
 //! - The height at which it passes is the corners' heights, weighted by the shares as computed. Weights off by 2⁻²² 1.04 L² / A each, of
-//!   numbers that differ by at most the triangle's depth d, and the roundings of quotients and sums: off the triangle's plane by at most
-//!   d (0.8 · 2⁻²⁰ L² / A + 2⁻²¹), as long as τ is small. And never above the highest corner, since no share is negative.
+//!   numbers that differ by at most the triangle's depth d, and the roundings of quotients (2.5 units in the last place) and sums: off the
+//!   triangle's plane by at most 0.8 · 2⁻²⁰ d (L² / A + 1), as long as τ is small. And never above the highest corner, since no share is negative.
 
 use glam::{DVec2, DVec3};
 
@@ -108,7 +108,7 @@ impl FacetPlane {
             share_gradients: [share_a, share_b, share_c],
             share_error,
             reach: 4.0 * share_error * longest2.sqrt(),
-            z_error: depth * (0.8 * slimness + 0.5) * 2f64.powi(-20),
+            z_error: depth * (0.8 * slimness + 0.8) * 2f64.powi(-20),
         })
     }
 }

@@ -58,7 +58,7 @@ fn rays_pass_the_holes_of_masked_geometry_and_nothing_else() {
 }
 
 /// The scene of the next tests: 40 movers, some of them through their parents, over a floor that stands still.
-fn movers() -> (SceneFolder, Scene) {
+pub fn movers() -> (SceneFolder, Scene) {
     let folder = SceneFolder::new();
     folder.add_box("box", Vec3::new(-0.6, -0.4, -0.3), Vec3::new(0.5, 0.7, 0.8));
     folder.add_sphere("ball", 6);
