@@ -33,6 +33,9 @@ pub struct Config {
     /// Whether [`ResidentWorker::inject`](super::ResidentWorker::inject) works: for tests.
     #[doc(hidden)]
     pub has_fault_injection: bool,
+    /// Whether workgroups share operations on a software adapter too: for tests.
+    #[doc(hidden)]
+    pub shares_on_software: bool,
     /// Whether the kernel has a barrier between a number and the batch that it announces.
     #[doc(hidden)]
     pub is_acquiring: bool,
@@ -52,6 +55,7 @@ impl Default for Config {
             silence_time: Duration::from_secs(10),
             user_operation: None,
             has_fault_injection: false,
+            shares_on_software: false,
             is_acquiring: true,
         }
     }

@@ -202,6 +202,14 @@ impl Step {
         Self { n, a, out_capacity: n, ..Self::new(Opcode::Copy) }
     }
 
+    /// Anything at all, but for the operation.
+    #[cfg(test)]
+    pub fn wild(mut random: impl FnMut() -> u32) -> Self {
+        let (_, opcode) = Opcode::ALL[random() as usize % Opcode::ALL.len()];
+        let (n, a, b, out, out_capacity) = (random(), random(), random(), random(), random());
+        Self { n, a, b, out, out_capacity, ..Self::new(opcode) }
+    }
+
     fn reading(self, a: &Array) -> Self {
         Self { a: a.quad(), n: a.len() as u32, ..self }
     }

@@ -100,7 +100,7 @@ impl ResidentWorker {
         let n_lanes = if is_software { 32 } else { 256 };
         let options = KernelOptions { n_lanes, is_acquiring: config.is_acquiring };
         let device = KernelDevice::new(gpu, &memory, config, options)?;
-        let max_workgroups = if is_software { 1 } else { config.max_workgroups };
+        let max_workgroups = if is_software && !config.shares_on_software { 1 } else { config.max_workgroups };
         check::check_kernel(&device, max_workgroups, measured)?;
 
         let sharing = Sharing { n_workgroups: measured.n_workgroups, n_lanes };
@@ -391,3 +391,6 @@ impl From<crate::gpu::RawError> for Fail {
         super::device::DeviceFault::from(error).into()
     }
 }
+
+#[cfg(test)]
+mod tests;

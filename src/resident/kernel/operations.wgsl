@@ -14,8 +14,8 @@ fn run_alone(lane: u32, step: u32, at: u32, number: u32) {
             set_result(lane, number, step, filter_tiles(lane, at, 0u, n_tiles, 0u));
         }
         case SUM: {
-            if (slot[at + 1u] <= SUM_BLOCK) {
-                set_sum(lane, at, number, step, block_sum(lane, false, slot[at + 2u], slot[at + 1u], 0u));
+            if (n_elements_of(at) <= SUM_BLOCK) {
+                set_sum(lane, at, number, step, block_sum(lane, false, slot[at + 2u], n_elements_of(at), 0u));
             } else {
                 sum_blocks(lane, 0u, 1u, at);
                 storageBarrier();
@@ -98,6 +98,10 @@ fn n_quads_of(at: u32) -> u32 {
     return quads_within(slot[at + 4u], n_quads, n_out);
 }
 
+fn n_elements_of(at: u32) -> u32 {
+    return min(slot[at + 1u], n_quads_of(at) * 4u);
+}
+
 fn map(lane: u32, member: u32, n_members: u32, at: u32) {
     let opcode = slot[at];
     let a = slot[at + 2u];
@@ -163,7 +167,7 @@ fn block_sum(lane: u32, is_scratch: bool, offset: u32, n: u32, block: u32) -> f3
             if (is_scratch) {
                 x = scratch[offset + quad];
             } else {
-                x = arena[min(offset + quad, arrayLength(&arena) - 1u)];
+                x = arena[offset + quad];
             }
         }
         x = select(vec4(0.0), x, vec4(0u, 1u, 2u, 3u) < vec4(n_left));
@@ -179,7 +183,7 @@ fn block_sum(lane: u32, is_scratch: bool, offset: u32, n: u32, block: u32) -> f3
 }
 
 fn sum_blocks(lane: u32, member: u32, n_members: u32, at: u32) {
-    let n = slot[at + 1u];
+    let n = n_elements_of(at);
     let n_blocks = n / SUM_BLOCK + u32(n % SUM_BLOCK != 0u);
     for (var block = member; block < n_blocks; block += n_members) {
         let sum = block_sum(lane, false, slot[at + 2u], n, block);
@@ -192,7 +196,7 @@ fn sum_blocks(lane: u32, member: u32, n_members: u32, at: u32) {
 // Of what `sum_blocks` left. The halves of the scratch memory take turns.
 fn sum_of_blocks(lane: u32, at: u32) -> f32 {
     let n_half = arrayLength(&scratch) / 2u;
-    let n = slot[at + 1u];
+    let n = n_elements_of(at);
     var n_values = n / SUM_BLOCK + u32(n % SUM_BLOCK != 0u);
     var src = 0u;
     var dst = n_half;

@@ -18,6 +18,8 @@ mod launches;
 mod ring;
 
 #[cfg(test)]
+mod meeting;
+#[cfg(test)]
 mod model;
 
 pub(super) use launches::{Action, Facts, Launches};
