@@ -198,7 +198,7 @@ mod tests {
     fn resident_check_says_which_direction_fails_and_by_how_much() {
         let deaf = &mut Fake { types: vec![RAM, CACHED], hears: |_| false, speaks: |_| true, tried: Vec::new() };
         let reason = chosen(deaf).0.expect_err("deaf");
-        assert!(reason.contains("don't reach a running kernel: it saw 0 of 8 doorbells"), "{reason}");
+        assert!(reason.contains("don't reach a running kernel: it saw 0 of 12 doorbells"), "{reason}");
         assert_eq!(deaf.tried.len(), 6, "each memory is tried again for longer");
         let mute = &mut Fake { types: vec![RAM], hears: |_| true, speaks: |_| false, tried: Vec::new() };
         let reason = chosen(mute).0.expect_err("mute");

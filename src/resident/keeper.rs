@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::Config;
 use super::device::{DeviceFault, KernelDevice, Settings};
 use super::layout::{END_WORD, HEARTBEAT_WORD, KILL_WORD, LAUNCH_WORD};
+use super::polling;
 use super::protocol::{Action, Facts};
 use super::shared::Shared;
 use crate::gpu::store_fence;
@@ -59,7 +60,8 @@ impl Keeper {
 
     /// Works until the worker is stopped, or lost.
     pub fn run(mut self) {
-        if let Err(fault) = self.keep() {
+        let kept = polling::caught(|| self.keep()).unwrap_or_else(|panic| Err(panic.to_string()));
+        if let Err(fault) = kept {
             tracing::debug!("the resident worker is lost: {fault}");
             self.shared.lose(fault);
             // Whatever still runs is to end.

@@ -26,11 +26,11 @@ var<workgroup> slot: array<u32, SLOT_WORDS>;
 // What lane 0 found, for all lanes.
 var<workgroup> found: u32;
 
+// What the leader sees in the ring, and the others in the call's word.
 const NOTHING: u32 = 0u;
 const RUNG: u32 = 1u;
-const END: u32 = 2u;
 const NO_CALL: u32 = 0u;
-const LAST_CALL: u32 = 0xffffffffu;
+const END: u32 = 0xffffffffu;
 
 @compute @workgroup_size(N_LANES)
 fn main(
@@ -40,63 +40,87 @@ fn main(
 ) {
     if (settings.is_counting != 0u) {
         count_workgroups(lane, n_workgroups.x);
-    } else if (workgroup.x == 0u) {
-        lead(lane, n_workgroups.x);
-    } else {
-        follow(lane, workgroup.x);
+        return;
     }
-}
-
-// --- The leader -------------------------------------------------------------------------------------------------------
-
-fn lead(lane: u32, n_workgroups: u32) {
+    let member = workgroup.x;
+    let is_leader = member == 0u;
     let launch = settings.launch;
-    var number = answer_for_interrupted(lane) + 1u;
+    // The leader: the number that is next, and what keeps others from giving it up.
+    var number = 0u;
     var beats = atomicLoad(&state[BEATS_WORD]);
-    if (lane == 0u) {
-        answers[LAUNCH_WORD] = launch;
-    }
     var n_calls = 0u;
-    for (var turn = 0u; turn < settings.n_turns; turn++) {
+    if (is_leader) {
+        number = answer_for_interrupted(lane) + 1u;
         if (lane == 0u) {
-            found = watch(number, launch);
+            answers[LAUNCH_WORD] = launch;
+        }
+    }
+    // The others: the last call that they saw.
+    var last = NO_CALL;
+    // Drivers inline every call: there is one loop for both, so that the kernel has everything once.
+    for (var turn = 0u; !is_leader || turn < settings.n_turns; turn++) {
+        if (lane == 0u) {
+            if (is_leader) {
+                found = watch(number, launch);
+            } else {
+                found = listen(last);
+            }
         }
         let event = workgroupUniformLoad(&found);
         if (event == END) {
             break;
         }
-        if (event == NOTHING || (turn & 63u) == 0u) {
+        if (is_leader && (event == NOTHING || (turn & 63u) == 0u)) {
             beats += 1u;
             if (lane == 0u) {
                 atomicStore(&state[BEATS_WORD], beats);
                 answers[HEARTBEAT_WORD] = beats;
             }
         }
-        if (event == RUNG) {
-            // Only after the number was seen: the batch and the arrays were stored before it.
-            if (IS_ACQUIRING) {
-                storageBarrier();
+        if (event == NOTHING) {
+            continue;
+        }
+        var n_members = event % (2u * MAX_MEMBERS);
+        if (!is_leader) {
+            last = event;
+            if (member >= n_members) {
+                continue;
             }
-            take_slot(lane, number);
+        }
+        // Only after the number, or the call, was seen: what it announces was stored before it.
+        if (IS_ACQUIRING || !is_leader) {
+            storageBarrier();
+        }
+        if (!is_leader) {
+            // The leader can't go on without this workgroup: number and slot stay as they are.
+            if (lane == 0u) {
+                found = atomicLoad(&state[CALLED_NUMBER_WORD]);
+            }
+            number = workgroupUniformLoad(&found);
+        }
+        take_slot(lane, number);
+        if (is_leader) {
+            n_members = clamp(slot[2], 1u, min(n_workgroups.x, MAX_MEMBERS));
             if (lane == 0u) {
                 // Before anything is done for it. Only the next launch reads it.
                 atomicStore(&state[BEGAN_WORD], number);
             }
-            let n_members = clamp(slot[2], 1u, min(n_workgroups, MAX_MEMBERS));
             if (n_members > 1u) {
                 n_calls += 1u;
                 call(lane, n_calls, n_members, number);
             }
-            if (!work(lane, 0u, n_members, number, launch)) {
-                break;
-            }
-            number += 1u;
         }
+        if (!work(lane, member, n_members, number, launch)) {
+            break;
+        }
+        number += 1u;
     }
-    if (lane == 0u) {
-        atomicStore(&state[CALL_WORD], LAST_CALL);
+    if (is_leader && lane == 0u) {
+        atomicStore(&state[CALL_WORD], END);
     }
 }
+
+// --- The leader -------------------------------------------------------------------------------------------------------
 
 // What was begun last has its answer, unless its launch was killed: then this is it. Gives its number.
 fn answer_for_interrupted(lane: u32) -> u32 {
@@ -170,32 +194,6 @@ fn answer(lane: u32, number: u32, status: u32, step: u32) {
 
 // --- The others -------------------------------------------------------------------------------------------------------
 
-fn follow(lane: u32, workgroup: u32) {
-    var last = NO_CALL;
-    loop {
-        if (lane == 0u) {
-            found = listen(last);
-        }
-        last = workgroupUniformLoad(&found);
-        if (last == LAST_CALL) {
-            break;
-        }
-        let n_members = last % (2u * MAX_MEMBERS);
-        if (workgroup < n_members) {
-            // The leader can't go on without this workgroup: number and slot stay as they are.
-            storageBarrier();
-            if (lane == 0u) {
-                found = atomicLoad(&state[CALLED_NUMBER_WORD]);
-            }
-            let number = workgroupUniformLoad(&found);
-            take_slot(lane, number);
-            if (!work(lane, workgroup, n_members, number, settings.launch)) {
-                break;
-            }
-        }
-    }
-}
-
 // Waits for another call, as long as the leader's heart beats.
 fn listen(last: u32) -> u32 {
     var beats = atomicLoad(&state[BEATS_WORD]);
@@ -212,12 +210,18 @@ fn listen(last: u32) -> u32 {
             }
         }
     }
-    return LAST_CALL;
+    return END;
 }
 
 // --- Together ---------------------------------------------------------------------------------------------------------
 
-// Works through a batch as member `member` of `n_members`, and answers. False if this launch is to end at once.
+// How often a step is gone through: one's share of it; a filter's second time, when all have counted; and what is left to do when all
+// have done their shares, for whoever came last.
+const SHARE: u32 = 0u;
+const SECOND: u32 = 1u;
+const REST: u32 = 2u;
+
+// Works through a batch as member `member` of `n_members`; the last to come answers. False if this launch is to end at once.
 fn work(lane: u32, member: u32, n_members: u32, number: u32, launch: u32) -> bool {
     let n_steps = min(slot[1], MAX_STEPS);
     var n_meetings = 0u;
@@ -226,23 +230,67 @@ fn work(lane: u32, member: u32, n_members: u32, number: u32, launch: u32) -> boo
         let is_last = step + 1u == n_steps;
         // Whether the next step needs what other lanes do in this one.
         let is_waited_for = is_last || (slot[at + STEP_WORDS + 7u] & 1u) != 0u;
-        if (n_members == 1u) {
-            run_alone(lane, step, at, number);
-            if (is_waited_for && !is_last) {
-                storageBarrier();
+        var round = SHARE;
+        loop {
+            run(lane, member, n_members, at, step, number, round);
+            if (n_members == 1u) {
+                if (is_waited_for && !is_last) {
+                    storageBarrier();
+                }
+                break;
             }
-        } else {
-            let n_phases = select(1u, 2u, slot[at] == FILTER);
-            for (var phase = 0u; phase < n_phases; phase++) {
-                run_shared(lane, member, n_members, at, phase);
-                let is_step_over = phase + 1u == n_phases;
-                if (is_waited_for || !is_step_over) {
-                    n_meetings += 1u;
-                    if (!meet(lane, member, n_members, n_meetings, step, is_step_over, is_last, number)) {
+            let has_second = slot[at] == FILTER && round == SHARE;
+            let is_end = is_last && !has_second;
+            if (round != REST) {
+                if (!is_waited_for && !has_second) {
+                    break;
+                }
+                // What this workgroup stored is there for whoever comes later.
+                storageBarrier();
+                n_meetings += 1u;
+                if (lane == 0u) {
+                    found = atomicAdd(&state[ARRIVED_WORD], 1u) + 1u;
+                }
+                if (workgroupUniformLoad(&found) != n_meetings * n_members) {
+                    if (is_end && member != 0u) {
+                        break;
+                    }
+                    if (lane == 0u) {
+                        found = wait_for_release(n_meetings);
+                    }
+                    let is_released = workgroupUniformLoad(&found) != 0u;
+                    storageBarrier();
+                    if (!is_released) {
+                        if (member == 0u) {
+                            answer(lane, number, STATUS_PARTED, step);
+                        }
                         return false;
                     }
+                    if (has_second) {
+                        round = SECOND;
+                        continue;
+                    }
+                    break;
+                }
+                storageBarrier();
+                if (slot[at] == SUM) {
+                    round = REST;
+                    continue;
                 }
             }
+            // Whoever came last, with nothing left to do.
+            if (is_end) {
+                answer(lane, number, STATUS_DONE, 0u);
+            }
+            storageBarrier();
+            if (lane == 0u) {
+                atomicStore(&state[RELEASED_WORD], n_meetings);
+            }
+            if (has_second) {
+                round = SECOND;
+                continue;
+            }
+            break;
         }
         if (settings.is_killable != 0u && member == 0u) {
             if (lane == 0u) {
@@ -259,50 +307,12 @@ fn work(lane: u32, member: u32, n_members: u32, number: u32, launch: u32) -> boo
     return true;
 }
 
-// The end of a phase: nobody goes on before all have come. The last to come completes the step and, after the last step, answers;
-// then only the leader waits for it. False if somebody did not come.
-fn meet(
-    lane: u32, member: u32, n_members: u32, n_meetings: u32, step: u32, is_step_over: bool, is_last: bool, number: u32,
-) -> bool {
-    // What this workgroup stored is there for whoever comes later.
-    storageBarrier();
-    if (lane == 0u) {
-        found = atomicAdd(&state[ARRIVED_WORD], 1u) + 1u;
-    }
-    if (workgroupUniformLoad(&found) == n_meetings * n_members) {
-        storageBarrier();
-        if (is_step_over) {
-            complete(lane, n_members, step, number);
-            if (is_last) {
-                answer(lane, number, STATUS_DONE, 0u);
-            }
-        }
-        storageBarrier();
-        if (lane == 0u) {
-            atomicStore(&state[RELEASED_WORD], n_meetings);
-        }
-        return true;
-    }
-    if (is_last && is_step_over && member != 0u) {
-        return true;
-    }
-    if (lane == 0u) {
-        found = wait_for_release(n_meetings);
-    }
-    let is_released = workgroupUniformLoad(&found) != 0u;
-    storageBarrier();
-    if (!is_released && member == 0u) {
-        answer(lane, number, STATUS_PARTED, step);
-    }
-    return is_released;
-}
-
 fn wait_for_release(n_meetings: u32) -> u32 {
     for (var look = 0u; look < settings.patience; look++) {
         if (atomicLoad(&state[RELEASED_WORD]) >= n_meetings) {
             return 1u;
         }
-        if (atomicLoad(&state[CALL_WORD]) == LAST_CALL) {
+        if (atomicLoad(&state[CALL_WORD]) == END) {
             return 0u;
         }
     }

@@ -7,64 +7,17 @@ const NO_ARRAY: u32 = 0xffffffffu;
 var<workgroup> part: array<f32, SUM_BLOCK / 4u>;
 var<workgroup> counts: array<u32, N_LANES>;
 
-fn run_alone(lane: u32, step: u32, at: u32, number: u32) {
+fn run(lane: u32, member: u32, n_members: u32, at: u32, step: u32, number: u32, round: u32) {
     switch (slot[at]) {
         case FILTER: {
-            let n_tiles = (n_quads_of(at) + N_LANES - 1u) / N_LANES;
-            set_result(lane, number, step, filter_tiles(lane, at, 0u, n_tiles, 0u));
+            filter_tiles(lane, member, n_members, at, step, number, round);
         }
         case SUM: {
-            if (n_elements_of(at) <= SUM_BLOCK) {
-                set_sum(lane, at, number, step, block_sum(lane, false, slot[at + 2u], n_elements_of(at), 0u));
-            } else {
-                sum_blocks(lane, 0u, 1u, at);
-                storageBarrier();
-                set_sum(lane, at, number, step, sum_of_blocks(lane, at));
-            }
-        }
-        default: {
-            map(lane, 0u, 1u, at);
-        }
-    }
-}
-
-fn run_shared(lane: u32, member: u32, n_members: u32, at: u32, phase: u32) {
-    switch (slot[at]) {
-        case FILTER: {
-            // Tiles one after another are one member's, so that what it keeps is in one piece.
-            let n_tiles = (n_quads_of(at) + N_LANES - 1u) / N_LANES;
-            let n_each = (n_tiles + n_members - 1u) / n_members;
-            let first = min(member * n_each, n_tiles);
-            let end = min(first + n_each, n_tiles);
-            if (phase == 0u) {
-                let n_kept = count_tiles(lane, at, first, end);
-                if (lane == 0u) {
-                    atomicStore(&state[MEMBER_COUNTS_WORD + member], n_kept);
-                }
-            } else {
-                filter_tiles(lane, at, first, end, count_of_members(lane, member));
-            }
-        }
-        case SUM: {
-            sum_blocks(lane, member, n_members, at);
+            sum_blocks(lane, member, n_members, at, step, number, round);
         }
         default: {
             map(lane, member, n_members, at);
         }
-    }
-}
-
-// What one workgroup does when all have done their share of a step.
-fn complete(lane: u32, n_members: u32, step: u32, number: u32) {
-    let at = STEPS_WORD + step * STEP_WORDS;
-    switch (slot[at]) {
-        case FILTER: {
-            set_result(lane, number, step, count_of_members(lane, n_members));
-        }
-        case SUM: {
-            set_sum(lane, at, number, step, sum_of_blocks(lane, at));
-        }
-        default: {}
     }
 }
 
@@ -182,39 +135,46 @@ fn block_sum(lane: u32, is_scratch: bool, offset: u32, n: u32, block: u32) -> f3
     return workgroupUniformLoad(&part[0]);
 }
 
-fn sum_blocks(lane: u32, member: u32, n_members: u32, at: u32) {
-    let n = n_elements_of(at);
-    let n_blocks = n / SUM_BLOCK + u32(n % SUM_BLOCK != 0u);
-    for (var block = member; block < n_blocks; block += n_members) {
-        let sum = block_sum(lane, false, slot[at + 2u], n, block);
-        if (lane == 0u) {
-            scratch[block / 4u][block % 4u] = sum;
-        }
-    }
-}
-
-// Of what `sum_blocks` left. The halves of the scratch memory take turns.
-fn sum_of_blocks(lane: u32, at: u32) -> f32 {
+// Alone: all of it. Shared: a member's blocks; then, for whoever came last, the sum of what all left. The halves of the scratch memory
+// take turns.
+fn sum_blocks(lane: u32, member: u32, n_members: u32, at: u32, step: u32, number: u32, round: u32) {
     let n_half = arrayLength(&scratch) / 2u;
-    let n = n_elements_of(at);
-    var n_values = n / SUM_BLOCK + u32(n % SUM_BLOCK != 0u);
-    var src = 0u;
-    var dst = n_half;
-    while (n_values > SUM_BLOCK) {
-        let n_blocks = (n_values + SUM_BLOCK - 1u) / SUM_BLOCK;
-        for (var block = 0u; block < n_blocks; block++) {
-            let sum = block_sum(lane, true, src, n_values, block);
-            if (lane == 0u) {
+    var n_values = n_elements_of(at);
+    var is_scratch = false;
+    var src = slot[at + 2u];
+    var dst = 0u;
+    var first = member;
+    var n_adding = n_members;
+    if (round == REST) {
+        n_values = n_values / SUM_BLOCK + u32(n_values % SUM_BLOCK != 0u);
+        is_scratch = true;
+        src = 0u;
+        dst = n_half;
+        first = 0u;
+        n_adding = 1u;
+    }
+    loop {
+        let n_blocks = n_values / SUM_BLOCK + u32(n_values % SUM_BLOCK != 0u);
+        var sum = 0.0;
+        for (var block = first; block < n_blocks; block += n_adding) {
+            sum = block_sum(lane, is_scratch, src, n_values, block);
+            if (lane == 0u && (n_blocks > 1u || n_adding > 1u)) {
                 scratch[dst + block / 4u][block % 4u] = sum;
             }
         }
+        if (n_adding > 1u) {
+            return;
+        }
+        if (n_blocks <= 1u) {
+            set_sum(lane, at, number, step, sum);
+            return;
+        }
         storageBarrier();
         n_values = n_blocks;
-        let other = src;
+        is_scratch = true;
         src = dst;
-        dst = other;
+        dst = n_half - dst;
     }
-    return block_sum(lane, true, src, n_values, 0u);
 }
 
 fn set_sum(lane: u32, at: u32, number: u32, step: u32, sum: f32) {
@@ -252,39 +212,40 @@ fn count_before(lane: u32, own: u32) -> u32 {
     return counts[lane] - own;
 }
 
-fn count_tiles(lane: u32, at: u32, first: u32, end: u32) -> u32 {
-    let n_quads = n_quads_of(at);
-    var own = 0u;
-    for (var tile = first; tile < end; tile++) {
-        let is_kept = select(vec4(0u), vec4(1u), kept(at, tile * N_LANES + lane, n_quads));
-        own += is_kept.x + is_kept.y + is_kept.z + is_kept.w;
-    }
-    count_before(lane, own);
-    return workgroupUniformLoad(&counts[N_LANES - 1u]);
-}
-
-// What the members before `end` counted.
-fn count_of_members(lane: u32, end: u32) -> u32 {
-    var own = 0u;
-    for (var member = lane; member < end; member += N_LANES) {
-        own += atomicLoad(&state[MEMBER_COUNTS_WORD + member]);
-    }
-    count_before(lane, own);
-    return workgroupUniformLoad(&counts[N_LANES - 1u]);
-}
-
-// Writes what is kept of some tiles from element `base` of the output on; the element after it.
-fn filter_tiles(lane: u32, at: u32, first: u32, end: u32, base: u32) -> u32 {
+// Tiles one after another are one member's, so that what it keeps is in one piece. Shared, all count first; the second time each begins
+// behind what the members before it keep.
+fn filter_tiles(lane: u32, member: u32, n_members: u32, at: u32, step: u32, number: u32, round: u32) {
     let a = slot[at + 2u];
     let out = slot[at + 4u];
     let capacity = min(slot[at + 5u], quads_within(out, 0x3fffffffu, arrayLength(&arena)) * 4u);
     let n_quads = n_quads_of(at);
-    var next = base;
-    for (var tile = first; tile < end; tile++) {
-        let quad = tile * N_LANES + lane;
-        let is_kept = kept(at, quad, n_quads);
-        let n_kept = select(vec4(0u), vec4(1u), is_kept);
-        var to = next + count_before(lane, n_kept.x + n_kept.y + n_kept.z + n_kept.w);
+    let n_tiles = n_quads / N_LANES + u32(n_quads % N_LANES != 0u);
+    let n_each = n_tiles / n_members + u32(n_tiles % n_members != 0u);
+    let first = min(member * n_each, n_tiles);
+    let end = min(first + n_each, n_tiles);
+    let is_shared = n_members > 1u;
+    let is_counting = is_shared && round == SHARE;
+    var next = 0u;
+    // The first turn is for what was or is to be counted, then there is one for each tile.
+    let n_turns = select(1u + end - first, 1u, is_counting);
+    for (var turn = select(1u, 0u, is_shared); turn < n_turns; turn++) {
+        let quad = (first + turn - 1u) * N_LANES + lane;
+        var is_kept = vec4(false);
+        var own = 0u;
+        if (turn > 0u) {
+            is_kept = kept(at, quad, n_quads);
+            own = count_of(is_kept);
+        } else if (is_counting) {
+            for (var tile = first; tile < end; tile++) {
+                own += count_of(kept(at, tile * N_LANES + lane, n_quads));
+            }
+        } else {
+            for (var other = lane; other < member; other += N_LANES) {
+                own += atomicLoad(&state[MEMBER_COUNTS_WORD + other]);
+            }
+        }
+        var to = next + count_before(lane, own);
+        next += workgroupUniformLoad(&counts[N_LANES - 1u]);
         if (any(is_kept)) {
             let x = arena[a + quad];
             for (var c = 0u; c < 4u; c++) {
@@ -296,7 +257,17 @@ fn filter_tiles(lane: u32, at: u32, first: u32, end: u32, base: u32) -> u32 {
                 }
             }
         }
-        next += workgroupUniformLoad(&counts[N_LANES - 1u]);
     }
-    return next;
+    if (is_counting) {
+        if (lane == 0u) {
+            atomicStore(&state[MEMBER_COUNTS_WORD + member], next);
+        }
+    } else if (member + 1u == n_members) {
+        set_result(lane, number, step, next);
+    }
+}
+
+fn count_of(is_kept: vec4<bool>) -> u32 {
+    let ones = select(vec4(0u), vec4(1u), is_kept);
+    return ones.x + ones.y + ones.z + ones.w;
 }
