@@ -3,6 +3,7 @@
 mod experiment;
 mod pacing;
 pub mod probe;
+mod resident;
 mod window;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use praxis::pacing::FrameWait;
 
 pub use experiment::ExperimentArgs;
 pub use pacing::{PriorityArgs, ThreadPriorityArg, WaitTableArgs};
+pub use resident::ResidentSoakArgs;
 pub use window::WindowArgs;
 
 /// A wgpu renderer whose numbers can be trusted.
@@ -45,6 +47,9 @@ pub enum Command {
     /// Compare the ways to wait on the same frames
     #[command(hide = true)]
     WaitTable(WaitTableArgs),
+    /// Random operations through a resident worker, checked against the CPU
+    #[command(hide = true)]
+    ResidentSoak(ResidentSoakArgs),
 }
 
 /// What every command that draws takes.

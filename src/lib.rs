@@ -1,8 +1,8 @@
 //! Praxis: a wgpu renderer whose numbers can be trusted.
 //!
-//! Two modules are the library's public face and know nothing of the renderer: `pacing` (frames in
-//! flight, waits, limits and latency, the clock chain) and `measure` (frame records, summaries, run files, comparing). The others
-//! serve the `praxis` program; `docs/architecture.md` shows how a frame travels through them.
+//! Three modules are the library's public face and know nothing of the renderer: `pacing` (frames in flight, waits, limits and
+//! latency, the clock chain), `measure` (frame records, summaries, run files, comparing) and `resident` (small GPU operations without
+//! submissions). The others serve the `praxis` program; `docs/architecture.md` shows how a frame travels through them.
 #![deny(missing_docs, unsafe_code)]
 
 #[doc(hidden)]
@@ -17,5 +17,6 @@ pub mod probe;
 pub mod render;
 #[doc(hidden)]
 pub mod report;
+pub mod resident;
 #[doc(hidden)]
 pub mod scene;

@@ -23,10 +23,11 @@ const RULES: &[Rule] = &[
     Rule { module: "render", knows: &["scene", "gpu"], never_names: &["winit"] },
     Rule { module: "frames", knows: &["scene", "gpu", "measure", "pacing", "render"], never_names: &[] },
     Rule { module: "report", knows: &["measure"], never_names: &["wgpu", "winit", "egui", "bevy_ecs"] },
-    Rule { module: "probe", knows: &["gpu", "pacing", "measure"], never_names: &["bevy_ecs"] },
+    Rule { module: "resident", knows: &["gpu"], never_names: &["winit", "egui", "bevy_ecs"] },
+    Rule { module: "probe", knows: &["gpu", "pacing", "measure", "resident"], never_names: &["bevy_ecs"] },
     Rule {
         module: "commands",
-        knows: &["scene", "gpu", "measure", "pacing", "render", "frames", "report", "probe", "cli"],
+        knows: &["scene", "gpu", "measure", "pacing", "render", "frames", "report", "resident", "probe", "cli"],
         never_names: &[],
     },
     // Turns arguments into a command's options, so it may know commands; it and `main` are the only ones.
@@ -391,6 +392,7 @@ fn a_plain_use_of_a_forbidden_module_is_found() {
     assert_forbidden("render/prepare.rs", "use crate::pacing::Ring;", "`render` must not know `pacing`");
     assert_forbidden("pacing/ring.rs", "use crate::gpu::Factory;", "`pacing` must not know `gpu`");
     assert_forbidden("report/table.rs", "use crate::frames::Outcome;", "`report` must not know `frames`");
+    assert_forbidden("resident/worker.rs", "use crate::pacing::FrameWait;", "`resident` must not know `pacing`");
     assert_forbidden("frames/mod.rs", "use crate::commands::bench;", "`frames` must not know `commands`");
 }
 

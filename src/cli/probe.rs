@@ -45,13 +45,20 @@ pub enum ProbeCommand {
     /// What an operation costs when several go together
     Batch,
     /// Whether a running kernel and the CPU can talk, and how fast
-    Resident,
+    Resident(ResidentArgs),
     /// How long a kernel may run before the driver kills it
     Watchdog(WatchdogArgs),
     /// What a shared cache line costs, and how far apart per-thread slots must be
     Line,
     /// All of them, one after another
     All(WatchdogArgs),
+}
+
+#[derive(Args, Clone, Debug, Default, PartialEq)]
+pub struct ResidentArgs {
+    /// Instead: what small operations cost as submissions, through a resident worker, and on one core
+    #[arg(long)]
+    pub ops: bool,
 }
 
 #[derive(Args, Clone, Debug, PartialEq)]

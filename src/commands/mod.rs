@@ -11,6 +11,7 @@ mod places;
 mod png;
 mod probe;
 mod report;
+mod resident_soak;
 mod session;
 mod terminal;
 mod vector_width;
@@ -40,6 +41,7 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::Info(args)) => info::run(&args),
         Some(Command::WaitTable(args)) => wait_table::run(&args),
+        Some(Command::ResidentSoak(args)) => resident_soak::run(&args),
         Some(Command::Probe(args)) => probe::run(&args),
         Some(Command::ProbeLineWorker(args)) => probe::run_line_worker(&args),
         None => window::run(&cli.window),

@@ -144,6 +144,15 @@ impl Gpu {
         Self::open_compute_device(instance, adapter, options.is_noop)
     }
 
+    /// Opens a device for kernels on `adapter`, which came from `instance`.
+    ///
+    /// # Errors
+    /// The adapter refuses it.
+    pub fn open_for_compute_on(instance: &wgpu::Instance, adapter: &wgpu::Adapter) -> Result<Self, GpuError> {
+        let is_noop = adapter.get_info().backend == wgpu::Backend::Noop;
+        Self::open_compute_device(instance.clone(), adapter.clone(), is_noop)
+    }
+
     /// Opens a further device for kernels on the same adapter, with a queue of its own.
     ///
     /// # Errors

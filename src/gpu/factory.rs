@@ -135,6 +135,14 @@ impl Factory {
         })
     }
 
+    /// A shader module from WGSL that was put together at run time. Edits don't reach it.
+    pub fn shader_from_text(&self, label: &str, wgsl: String) -> wgpu::ShaderModule {
+        self.count().create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some(label),
+            source: wgpu::ShaderSource::Wgsl(wgsl.into()),
+        })
+    }
+
     /// A bottom-level acceleration structure.
     pub fn blas(&self, desc: &wgpu::CreateBlasDescriptor, sizes: wgpu::BlasGeometrySizeDescriptors) -> wgpu::Blas {
         self.count().create_blas(desc, sizes)

@@ -4,6 +4,7 @@
 mod device;
 mod error;
 mod factory;
+mod kernel;
 mod memory;
 mod pipeline_cache;
 mod present_mode;
@@ -21,6 +22,7 @@ pub use device::{
 };
 pub use error::GpuError;
 pub use factory::Factory;
+pub use kernel::{compute_pipeline, storage_layout};
 pub use pipeline_cache::PipelineCache;
 pub use present_mode::{PresentPreference, UnknownPresent, present_mode_name};
 pub use readback::{Readback, read_buffer};

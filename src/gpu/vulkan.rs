@@ -130,6 +130,28 @@ impl SharedMemory {
         self.words()[word_idx].store(value, Ordering::Release);
     }
 
+    /// Reads as many words as `into` holds, from `first_word` on; none of them before what was loaded earlier.
+    ///
+    /// # Panics
+    /// Beyond the last word.
+    pub fn load_into(&self, first_word: usize, into: &mut [u32]) {
+        let words = &self.words()[first_word..first_word + into.len()];
+        for (value, word) in into.iter_mut().zip(words) {
+            *value = word.load(Ordering::Relaxed);
+        }
+    }
+
+    /// Writes `values` from `first_word` on, in no order among themselves. Fence before anything that says they are there.
+    ///
+    /// # Panics
+    /// Beyond the last word.
+    pub fn store_from(&self, first_word: usize, values: &[u32]) {
+        let words = &self.words()[first_word..first_word + values.len()];
+        for (word, value) in words.iter().zip(values) {
+            word.store(*value, Ordering::Relaxed);
+        }
+    }
+
     fn words(&self) -> &[AtomicU32] {
         // SAFETY: `Allocation` maps at least this many words, at an address that Vulkan aligns to 64 bytes or more, for as long
         // as it lives, and `self` holds it. They were zeroed. Nothing makes a reference to them that isn't atomic.

@@ -58,6 +58,16 @@ impl SharedMemory {
     pub fn store(&self, _word_idx: usize, _value: u32) {
         match self.0 {}
     }
+
+    /// Reads words.
+    pub fn load_into(&self, _first_word: usize, _into: &mut [u32]) {
+        match self.0 {}
+    }
+
+    /// Writes words.
+    pub fn store_from(&self, _first_word: usize, _values: &[u32]) {
+        match self.0 {}
+    }
 }
 
 /// A semaphore that counts submissions; never made here.

@@ -2,6 +2,8 @@
 
 use crate::gpu::{GpuError, RawError};
 use crate::pacing::WaitError;
+use crate::resident::OperationError;
+use crate::resident::coherence::MailboxError;
 
 /// A fault that ends a probe. What was measured before it stays.
 #[derive(Debug, thiserror::Error)]
@@ -15,6 +17,15 @@ pub enum ProbeError {
     /// Memory or semaphores beside wgpu.
     #[error(transparent)]
     Raw(#[from] RawError),
+    /// A kernel with a mailbox.
+    #[error(transparent)]
+    Mailbox(MailboxError),
+    /// A resident worker.
+    #[error(transparent)]
+    Worker(OperationError),
+    /// Something was computed wrong: its times would say nothing.
+    #[error("{0}: what is wrong is not worth timing")]
+    WrongResult(String),
     /// wgpu has no error for some faults, a lost device among them, and panics.
     #[error("the GPU API panicked: {0}")]
     Panicked(String),
@@ -43,6 +54,12 @@ pub(super) fn caught<T>(work: impl FnOnce() -> Result<T, OpError>) -> Result<T, 
         let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
         Err(OpError::Fatal(ProbeError::Panicked(text.to_owned())))
     })
+}
+
+impl From<MailboxError> for ProbeError {
+    fn from(error: MailboxError) -> Self {
+        Self::Mailbox(error)
+    }
 }
 
 impl<E: Into<ProbeError>> From<E> for OpError {

@@ -1,7 +1,7 @@
 //! The empty kernel: what is submitted when only the way there and back is of interest.
 
 use super::error::OpError;
-use crate::gpu::{Gpu, GpuTimestamps};
+use crate::gpu::{Gpu, GpuTimestamps, compute_pipeline, storage_layout};
 use crate::measure::validate_pass_times;
 
 const LABEL: &str = "praxis::probe::EmptyKernel";
@@ -76,41 +76,6 @@ impl<'a> EmptyKernel<'a> {
         let bytes = crate::gpu::read_buffer(self.gpu, &self.cell).expect("the buffer can be read");
         u32::from_le_bytes(bytes[..4].try_into().expect("four bytes"))
     }
-}
-
-/// A bind group layout of `n` read-write storage buffers.
-pub(super) fn storage_layout(gpu: &Gpu, label: &str, n: u32) -> wgpu::BindGroupLayout {
-    let entries: Vec<_> = (0..n)
-        .map(|binding| wgpu::BindGroupLayoutEntry {
-            binding,
-            visibility: wgpu::ShaderStages::COMPUTE,
-            ty: wgpu::BindingType::Buffer {
-                ty: wgpu::BufferBindingType::Storage { read_only: false },
-                has_dynamic_offset: false,
-                min_binding_size: None,
-            },
-            count: None,
-        })
-        .collect();
-    gpu.factory.bind_group_layout(label, &entries)
-}
-
-/// A pipeline of entry point `main` with one group.
-pub(super) fn compute_pipeline(
-    gpu: &Gpu,
-    label: &str,
-    module: &wgpu::ShaderModule,
-    layout: &wgpu::BindGroupLayout,
-) -> wgpu::ComputePipeline {
-    let layout = gpu.factory.pipeline_layout(label, &[Some(layout)]);
-    gpu.factory.compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: Some(label),
-        layout: Some(&layout),
-        module,
-        entry_point: Some("main"),
-        compilation_options: wgpu::PipelineCompilationOptions::default(),
-        cache: None,
-    })
 }
 
 /// GPU times of single submissions, read at once: for operations that are not timed on the CPU.

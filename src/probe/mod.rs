@@ -15,6 +15,7 @@ pub mod latency;
 pub mod line;
 pub mod report;
 pub mod resident;
+pub mod resident_ops;
 pub mod spread;
 pub mod waits;
 mod warm;

@@ -4,9 +4,8 @@ use super::clock::{Clock, SystemClock};
 use super::context::Context;
 use super::error::{OpError, ProbeError, caught};
 use super::interleave::{Watch, one_line};
-use super::kernel::{compute_pipeline, storage_layout};
 use super::report::{Cell, Column, Ended, ProbeReport, Table};
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, compute_pipeline, storage_layout};
 use crate::pacing::{DeviceWaiter, FrameWait, SubmissionWaiter};
 
 const QUESTION: &str = "How long may a kernel run before the driver kills it?";

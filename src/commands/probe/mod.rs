@@ -15,7 +15,7 @@ use praxis::measure::write_atomically;
 use praxis::pacing::describe_machine;
 use praxis::probe::line::WorkerArgs;
 use praxis::probe::{
-    Context, Effort, Ended, ProbeReport, SystemClock, batch, latency, line, resident, waits, watchdog,
+    Context, Effort, Ended, ProbeReport, SystemClock, batch, latency, line, resident, resident_ops, waits, watchdog,
 };
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ const LIST: &str = "\
 latency               where the time of an empty round trip goes, stage by stage
 waits                 what each way to wait for the GPU costs, and where the floor is
 batch                 what an operation costs when several go together
-resident              whether a running kernel and the CPU can talk, and how fast
+resident [--ops]      whether a running kernel and the CPU can talk, and how fast; or what small operations cost through it
 watchdog [SECONDS]    how long a kernel may run before the driver kills it
 line                  what a shared cache line costs, and how far apart per-thread slots must be
 all                   all of them, one after another
@@ -45,6 +45,7 @@ enum Probe {
     Waits { spin_us: u64 },
     Batch,
     Resident,
+    ResidentOps,
     Watchdog { longest_s: f64 },
     Line,
 }
@@ -129,7 +130,8 @@ fn chosen(command: &ProbeCommand, is_quick: bool) -> Vec<Probe> {
         ProbeCommand::Latency => vec![Probe::Latency],
         ProbeCommand::Waits(args) => vec![Probe::Waits { spin_us: args.spin_us }],
         ProbeCommand::Batch => vec![Probe::Batch],
-        ProbeCommand::Resident => vec![Probe::Resident],
+        ProbeCommand::Resident(args) if args.ops => vec![Probe::ResidentOps],
+        ProbeCommand::Resident(_) => vec![Probe::Resident],
         ProbeCommand::Watchdog(args) => vec![Probe::Watchdog { longest_s: longest_s(args.seconds, is_quick) }],
         ProbeCommand::Line => vec![Probe::Line],
         ProbeCommand::All(args) => vec![
@@ -167,6 +169,7 @@ fn measure(
                 Probe::Waits { spin_us } => waits::measure(&gpu, context, spin_us, watch),
                 Probe::Batch => batch::measure(&gpu, context, watch),
                 Probe::Resident => resident::measure(&gpu, context, watch),
+                Probe::ResidentOps => resident_ops::measure(&gpu, context, watch),
                 Probe::Watchdog { longest_s } => watchdog::measure(&gpu, context, longest_s, watch),
                 Probe::Line => unreachable!("it needs no device"),
             }
@@ -182,6 +185,7 @@ fn name_of(probe: Probe) -> &'static str {
         Probe::Waits { .. } => "waits",
         Probe::Batch => "batch",
         Probe::Resident => "resident",
+        Probe::ResidentOps => "resident-ops",
         Probe::Watchdog { .. } => "watchdog",
         Probe::Line => "line",
     }

@@ -4,48 +4,75 @@
 //! every few milliseconds; the kernel logs each distinct value that it sees, and the log is read after its end. GPU → CPU: the
 //! kernel raises a heartbeat in every turn; the CPU looks at it while the kernel runs.
 
-mod device;
-mod kernels;
-mod round_trip;
-
-pub use kernels::{LOG_CAPACITY, Qualifier, STOP, coherence_wgsl};
-
 use super::context::{Context, Effort};
 use super::error::{OpError, caught};
 use super::interleave::{Watch, one_line};
 use super::report::{Bar, Cell, Chart, Column, Ended, Marks, ProbeReport, Table};
 use super::spread::Spread;
 use crate::gpu::{Gpu, MemoryType};
-
-use device::WgpuMailbox;
-use round_trip::RoundTrips;
+use crate::resident::coherence::{
+    APART_BYTES, Mailbox, MailboxError, Observation, Qualifier, RoundTrips, Route, TOGETHER_BYTES, Way, Window,
+};
 
 const QUESTION: &str = "Can a CPU store reach a running kernel, and a kernel's store the CPU?";
 
-/// One way to talk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
-    /// Where the mailbox lies.
-    pub memory: MemoryType,
-    /// How the kernel declares and reads it.
-    pub qualifier: Qualifier,
-    /// Whether the kernel's loop has a `storageBarrier`.
-    pub has_barrier: bool,
-    /// Whether the CPU fences after each ring.
-    pub has_fence: bool,
-    /// Bytes from the doorbell to the heartbeat.
-    pub distance_bytes: u32,
+/// What runs kernels with mailboxes: a device, or a test's stand-in.
+pub(super) trait Mailboxes {
+    /// The memory that the CPU can map.
+    fn memory_types(&self) -> Result<Vec<MemoryType>, OpError>;
+
+    /// Runs one kernel for `window` and watches it.
+    fn observe(&mut self, way: Way, window: Window) -> Result<Observation, OpError>;
+
+    /// Times `n_trips` round trips, doorbell in one memory, reply in another.
+    fn round_trips(&mut self, route: Route, n_trips: u32) -> Result<RoundTrips, OpError>;
 }
 
-/// Doorbell and heartbeat this far apart share no line that is known of.
-pub const APART_BYTES: u32 = 256;
-/// And this near, they share every line.
-pub const TOGETHER_BYTES: u32 = 4;
+/// Measures it on `gpu`, with a device of its own.
+pub fn measure(gpu: &Gpu, context: &Context, watch: &mut dyn Watch) -> ProbeReport {
+    let mut report = context.report("resident", QUESTION, Some(gpu));
+    let (window, n_trips) = match context.effort {
+        Effort::Full => (Window { n_rings: 52, period_ns: 5_000_000 }, 5_000),
+        Effort::Quick => (Window { n_rings: 8, period_ns: 1_000_000 }, 300),
+    };
+    report
+        .settings
+        .set("rings", window.n_rings)
+        .set("ring_period_ms", window.period_ns as f64 / 1e6)
+        .set("round_trips", n_trips)
+        .set("apart_bytes", APART_BYTES)
+        .set("together_bytes", TOGETHER_BYTES);
+    match Mailbox::new(gpu) {
+        Ok(mut device) => probe(&mut report, &mut device, window, n_trips, watch),
+        Err(error) => report.ended = Ended::Failed(one_line(&error.into())),
+    }
+    report
+}
 
-impl Way {
-    /// All ways in `memory`: every qualifier with and without barrier; without the fence; and on one line.
-    fn all_in(memory: MemoryType) -> Vec<Self> {
-        let way = |qualifier, has_barrier, has_fence, distance_bytes| Self {
+impl Mailboxes for Mailbox<'_> {
+    fn memory_types(&self) -> Result<Vec<MemoryType>, OpError> {
+        Mailbox::memory_types(self).map_err(told)
+    }
+
+    fn observe(&mut self, way: Way, window: Window) -> Result<Observation, OpError> {
+        Mailbox::observe(self, way, window).map_err(told)
+    }
+
+    fn round_trips(&mut self, route: Route, n_trips: u32) -> Result<RoundTrips, OpError> {
+        Mailbox::round_trips(self, route, n_trips).map_err(told)
+    }
+}
+
+fn told(error: MailboxError) -> OpError {
+    match error {
+        MailboxError::Unavailable(reason) => OpError::Unavailable(reason),
+        error => OpError::Fatal(error.into()),
+    }
+}
+
+/// All ways in `memory`: every qualifier with and without barrier; without the fence; and on one line.
+fn all_ways_in(memory: MemoryType) -> Vec<Way> {
+        let way = |qualifier, has_barrier, has_fence, distance_bytes| Way {
             memory,
             qualifier,
             has_barrier,
@@ -63,100 +90,6 @@ impl Way {
         ]
         .concat()
     }
-}
-
-/// How often the doorbell is rung.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// Rings, at most [`LOG_CAPACITY`].
-    pub n_rings: u32,
-    /// From one to the next.
-    pub period_ns: u64,
-}
-
-/// What one kernel and the CPU saw of each other.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Observation {
-    /// Values rung while the kernel surely ran.
-    pub n_rung: u32,
-    /// The distinct values that the kernel logged, but for [`STOP`].
-    pub seen: Vec<u32>,
-    /// Looks at the heartbeat while the kernel surely ran.
-    pub n_looks: u32,
-    /// Looks that found it higher than the look before.
-    pub n_risen: u32,
-    /// From the kernel's submission to the first look that found a heartbeat.
-    pub first_heartbeat_ns: Option<u64>,
-    /// After the kernel's end: whether the doorbell still holds what the CPU stored last.
-    pub is_doorbell_intact: bool,
-    /// Turns of the kernel's loop.
-    pub n_turns: u32,
-    /// The driver or the system killed the kernel: its words.
-    pub killed: Option<String>,
-}
-
-impl Observation {
-    /// Rings that the kernel saw. Values are rung in order and never twice, so each counts once.
-    pub fn n_seen(&self) -> u32 {
-        let rung = |value: &&u32| (1..=self.n_rung).contains(value);
-        self.seen.iter().filter(rung).count() as u32
-    }
-
-    /// Whether all rings arrived, but for one: the last may come after the kernel's last turn.
-    pub fn reaches_gpu(&self) -> bool {
-        self.n_rung >= 4 && self.n_seen() + 1 >= self.n_rung
-    }
-
-    /// Whether all looks found a new heartbeat, but for a tenth: the kernel may not have started at the first, and may not have been
-    /// scheduled at others.
-    pub fn reaches_cpu(&self) -> bool {
-        self.n_looks >= 4 && (self.n_risen + 1) * 10 >= self.n_looks * 9
-    }
-}
-
-/// What runs kernels with mailboxes: a device, or a test's stand-in.
-pub(super) trait Mailboxes {
-    /// The memory that the CPU can map.
-    fn memory_types(&self) -> Result<Vec<MemoryType>, OpError>;
-
-    /// Runs one kernel for `window` and watches it.
-    fn observe(&mut self, way: Way, window: Window) -> Result<Observation, OpError>;
-
-    /// Times `n_trips` round trips, doorbell in one memory, reply in another.
-    fn round_trips(&mut self, route: Route, n_trips: u32) -> Result<RoundTrips, OpError>;
-}
-
-/// Where a round trip goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Route {
-    /// Of doorbell and descriptor.
-    pub there: MemoryType,
-    /// Of result and flag.
-    pub back: MemoryType,
-    /// Of both.
-    pub qualifier: Qualifier,
-}
-
-/// Measures it on `gpu`, with a device of its own.
-pub fn measure(gpu: &Gpu, context: &Context, watch: &mut dyn Watch) -> ProbeReport {
-    let mut report = context.report("resident", QUESTION, Some(gpu));
-    let (window, n_trips) = match context.effort {
-        Effort::Full => (Window { n_rings: 52, period_ns: 5_000_000 }, 5_000),
-        Effort::Quick => (Window { n_rings: 8, period_ns: 1_000_000 }, 300),
-    };
-    report
-        .settings
-        .set("rings", window.n_rings)
-        .set("ring_period_ms", window.period_ns as f64 / 1e6)
-        .set("round_trips", n_trips)
-        .set("apart_bytes", APART_BYTES)
-        .set("together_bytes", TOGETHER_BYTES);
-    match WgpuMailbox::new(gpu) {
-        Ok(mut device) => probe(&mut report, &mut device, window, n_trips, watch),
-        Err(error) => report.ended = Ended::Failed(one_line(&error)),
-    }
-    report
-}
 
 fn probe(report: &mut ProbeReport, device: &mut impl Mailboxes, window: Window, n_trips: u32, watch: &mut dyn Watch) {
     let memory = match device.memory_types() {
@@ -173,7 +106,7 @@ fn probe(report: &mut ProbeReport, device: &mut impl Mailboxes, window: Window, 
     let (usable, flushed): (Vec<MemoryType>, Vec<MemoryType>) =
         memory.iter().partition(|memory| memory.is_host_coherent);
     report.cautions.extend(flushed.iter().map(|memory| format!("{}: left out", memory.describe())));
-    let ways: Vec<Way> = usable.iter().flat_map(|memory| Way::all_in(*memory)).collect();
+    let ways: Vec<Way> = usable.iter().flat_map(|memory| all_ways_in(*memory)).collect();
 
     let mut observed: Vec<(Way, Observation)> = Vec::new();
     let mut n_unavailable = 0;

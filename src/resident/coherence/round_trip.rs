@@ -1,7 +1,5 @@
 //! The round trip's arithmetic: what is rung, what must come back.
 
-use super::super::clock::Clock;
-
 /// What became of the round trips of one route.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RoundTrips {
@@ -28,23 +26,23 @@ pub(super) fn expected(ring: u32) -> u32 {
 
 /// Rings `n_trips` times from ring `first_ring` on, within `budget_ns` in all. `ring` sends a number and waits for what comes back.
 pub(super) fn run(
-    clock: &impl Clock,
+    now_ns: &dyn Fn() -> u64,
     first_ring: u32,
     n_trips: u32,
     budget_ns: u64,
     mut ring: impl FnMut(u32, u32) -> Answer,
 ) -> RoundTrips {
     let mut trips = RoundTrips { trips_ns: Vec::with_capacity(n_trips as usize), ..RoundTrips::default() };
-    let first_ns = clock.now_ns();
+    let first_ns = now_ns();
     for ring_idx in first_ring..first_ring + n_trips {
-        let started_ns = clock.now_ns();
+        let started_ns = now_ns();
         if started_ns - first_ns > budget_ns {
             trips.ended_early = Some(format!("{:.1} s were over", budget_ns as f64 / 1e9));
             break;
         }
         match ring(ring_idx, number_of(ring_idx)) {
             Some(result) => {
-                trips.trips_ns.push(clock.now_ns() - started_ns);
+                trips.trips_ns.push(now_ns() - started_ns);
                 trips.n_right += u32::from(result == expected(ring_idx));
             }
             None => {
@@ -58,14 +56,15 @@ pub(super) fn run(
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::clock::FakeClock;
+    use std::cell::Cell;
+
     use super::*;
 
     #[test]
-    fn probe_round_trips_count_right_results_and_stop_at_silence() {
-        let clock = FakeClock::default();
-        let trips = run(&clock, 1, 100, 1_000_000, |ring, number| {
-            clock.pass(2_000, 2_000);
+    fn resident_round_trips_count_right_results_and_stop_at_silence() {
+        let clock_ns = Cell::new(0);
+        let trips = run(&|| clock_ns.get(), 1, 100, 1_000_000, |ring, number| {
+            clock_ns.set(clock_ns.get() + 2_000);
             match ring {
                 7 => Some(expected(6)), // stale
                 31.. => None,
@@ -78,10 +77,10 @@ mod tests {
     }
 
     #[test]
-    fn probe_round_trips_keep_to_their_time() {
-        let clock = FakeClock::default();
-        let trips = run(&clock, 21, 5_000, 50_000_000, |ring, _| {
-            clock.pass(4_000_000, 0);
+    fn resident_round_trips_keep_to_their_time() {
+        let clock_ns = Cell::new(0);
+        let trips = run(&|| clock_ns.get(), 21, 5_000, 50_000_000, |ring, _| {
+            clock_ns.set(clock_ns.get() + 4_000_000);
             Some(expected(ring))
         });
         assert_eq!((trips.trips_ns.len(), trips.n_right), (13, 13));

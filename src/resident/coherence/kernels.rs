@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn probe_every_resident_kernel_is_valid() {
+    fn resident_every_coherence_kernel_is_valid() {
         for qualifier in Qualifier::ALL {
             let texts = [coherence_wgsl(qualifier, false), coherence_wgsl(qualifier, true), round_trip_wgsl(qualifier)];
             for text in texts {

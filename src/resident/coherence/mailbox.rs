@@ -1,18 +1,18 @@
 //! Kernels with mailboxes, through wgpu and memory made beside it. Has a device of its own: a killed kernel takes that one alone.
 
 use std::collections::HashMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::super::clock::{Clock, SystemClock};
-use super::super::error::{OpError, ProbeError, caught};
-use super::super::kernel::{compute_pipeline, storage_layout};
 use super::kernels::{LOG_WORDS, round_trip_wgsl};
 use super::round_trip::{self, RoundTrips};
-use super::{Mailboxes, Observation, Qualifier, Route, STOP, Way, Window, coherence_wgsl};
-use crate::gpu::{Gpu, MemoryType, RawError, SharedMemory, host_visible_memory_types, read_buffer, store_fence};
-use crate::pacing::{DeviceWaiter, FrameWait, SubmissionWaiter};
+use super::{APART_BYTES, Observation, Qualifier, Route, STOP, Way, Window, coherence_wgsl};
+use crate::gpu::{
+    Gpu, GpuError, MemoryType, RawError, SharedMemory, compute_pipeline, host_visible_memory_types, read_buffer,
+    storage_layout, store_fence,
+};
+use crate::resident::polling::{self, PollFault};
 
-const LABEL: &str = "praxis::probe::resident";
+const LABEL: &str = "praxis::resident::coherence";
 /// Words of a mailbox: 4 KiB, a page.
 const N_WORDS: usize = 1024;
 const DOORBELL_WORD: usize = 0;
@@ -22,14 +22,33 @@ const DATA_WORD: usize = 64;
 const ROUND_TRIP_BUDGET_NS: u64 = 1_000_000_000;
 const N_WARMUP_TRIPS: u32 = 20;
 /// Without an answer for so long there will be none.
-const PATIENCE_NS: u64 = 200_000_000;
+const PATIENCE: Duration = Duration::from_millis(200);
 /// Kernels are grown until they run this long; then the rest is proportion.
 const CALIBRATION_NS: u64 = 4_000_000;
 
-pub(super) struct WgpuMailbox<'a> {
+/// What can go wrong between a kernel with a mailbox and us.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MailboxError {
+    /// This way can't be had here; others may.
+    #[error("{0}")]
+    Unavailable(String),
+    /// The GPU, its driver or our use of it.
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+    /// Memory beside wgpu.
+    #[error(transparent)]
+    Raw(#[from] RawError),
+    /// A submission could not be waited for.
+    #[error(transparent)]
+    Poll(#[from] PollFault),
+}
+
+/// Kernels with mailboxes on a device of their own.
+pub struct Mailbox<'a> {
     parent: &'a Gpu,
     device: Device,
-    clock: SystemClock,
+    started: Instant,
     /// ns a turn by memory type, qualifier and barrier.
     turn_ns: HashMap<(u32, Qualifier, bool), f64>,
 }
@@ -44,7 +63,7 @@ struct Device {
 }
 
 impl Device {
-    fn open(parent: &Gpu) -> Result<Self, ProbeError> {
+    fn open(parent: &Gpu) -> Result<Self, MailboxError> {
         let gpu = parent.open_another_for_compute()?;
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let layout = storage_layout(&gpu, LABEL, 3);
@@ -73,50 +92,45 @@ impl Device {
         gpu.queue.submit([encoder.finish()])
     }
 
-    fn wait(&self, submission: &wgpu::SubmissionIndex) -> Result<(), ProbeError> {
-        DeviceWaiter::new(&self.gpu.device, FrameWait::Block).wait(submission)?;
+    fn wait(&self, submission: &wgpu::SubmissionIndex) -> Result<(), MailboxError> {
+        polling::wait(&self.gpu.device, submission)?;
         Ok(self.gpu.check_errors()?)
     }
 
-    fn is_done(&self, submission: &wgpu::SubmissionIndex) -> Result<bool, ProbeError> {
-        let device = &self.gpu.device;
-        let look = |submission: &wgpu::SubmissionIndex| {
-            let submission_index = Some(submission.clone());
-            device.poll(wgpu::PollType::Wait { submission_index, timeout: Some(Duration::ZERO) })
-        };
-        // A killed kernel shows here first, by a panic of wgpu's.
-        let looked = caught(|| match look(submission) {
-            Ok(_) => Ok(true),
-            Err(wgpu::PollError::Timeout) => Ok(false),
-            Err(error) => Err(crate::gpu::GpuError::from(error).into()),
-        });
-        looked.map_err(|error| match error {
-            OpError::Fatal(error) => error,
-            OpError::Unavailable(reason) => ProbeError::Panicked(reason),
-        })
+    // A killed kernel shows here first.
+    fn is_done(&self, submission: &wgpu::SubmissionIndex) -> Result<bool, MailboxError> {
+        Ok(polling::is_done(&self.gpu.device, submission)?)
     }
 }
 
-impl<'a> WgpuMailbox<'a> {
-    pub fn new(parent: &'a Gpu) -> Result<Self, ProbeError> {
+impl<'a> Mailbox<'a> {
+    /// Opens the device, on `parent`'s adapter.
+    ///
+    /// # Errors
+    /// The adapter refuses it.
+    pub fn new(parent: &'a Gpu) -> Result<Self, MailboxError> {
         let device = Device::open(parent)?;
-        Ok(Self { parent, device, clock: SystemClock::start(), turn_ns: HashMap::new() })
+        Ok(Self { parent, device, started: Instant::now(), turn_ns: HashMap::new() })
     }
 
-    fn memory(&self, memory_type: MemoryType) -> Result<SharedMemory, OpError> {
+    fn now_ns(&self) -> u64 {
+        self.started.elapsed().as_nanos() as u64
+    }
+
+    fn memory(&self, memory_type: MemoryType) -> Result<SharedMemory, MailboxError> {
         SharedMemory::new(&self.device.gpu.device, LABEL, memory_type, N_WORDS).map_err(unavailable)
     }
 
-    fn check_features(&self, qualifier: Qualifier) -> Result<(), OpError> {
+    fn check_features(&self, qualifier: Qualifier) -> Result<(), MailboxError> {
         let missing = qualifier.features() - self.device.gpu.device.features();
         if missing.is_empty() {
             return Ok(());
         }
-        Err(OpError::Unavailable(format!("the adapter lacks {missing:?}")))
+        Err(MailboxError::Unavailable(format!("the adapter lacks {missing:?}")))
     }
 
     /// How long a turn of the kernel takes in ns, with nobody ringing.
-    fn turn_ns(&mut self, way: Way) -> Result<f64, ProbeError> {
+    fn turn_ns(&mut self, way: Way) -> Result<f64, MailboxError> {
         let key = (way.memory.index, way.qualifier, way.has_barrier);
         if let Some(turn_ns) = self.turn_ns.get(&key) {
             return Ok(*turn_ns);
@@ -124,11 +138,11 @@ impl<'a> WgpuMailbox<'a> {
         let memory = SharedMemory::new(&self.device.gpu.device, LABEL, way.memory, N_WORDS)?;
         let wgsl = coherence_wgsl(way.qualifier, way.has_barrier);
         let mut run = |n_turns: u32| {
-            let started_ns = self.clock.now_ns();
+            let started = Instant::now();
             let log = self.device.log.clone();
             let submission = self.device.start(wgsl, [memory.buffer(), &log], [n_turns, 0, 64]);
             self.device.wait(&submission)?;
-            Ok::<u64, ProbeError>(self.clock.now_ns() - started_ns)
+            Ok::<u64, MailboxError>(started.elapsed().as_nanos() as u64)
         };
         // Drivers compile at the first dispatch.
         run(1)?;
@@ -145,7 +159,7 @@ impl<'a> WgpuMailbox<'a> {
         Ok(turn_ns)
     }
 
-    fn watch_kernel(&mut self, way: Way, window: Window) -> Result<Observation, ProbeError> {
+    fn watch_kernel(&mut self, way: Way, window: Window) -> Result<Observation, MailboxError> {
         let heartbeat_word = way.distance_bytes as usize / 4;
         let window_ns = u64::from(window.n_rings + 2) * window.period_ns;
         // Somewhat more than the window: what rings and looks slow down only makes it longer.
@@ -159,7 +173,7 @@ impl<'a> WgpuMailbox<'a> {
             }
         };
         let wgsl = coherence_wgsl(way.qualifier, way.has_barrier);
-        let started_ns = self.clock.now_ns();
+        let started_ns = self.now_ns();
         let settings = [n_turns, DOORBELL_WORD as u32, heartbeat_word as u32];
         let submission = self.device.start(wgsl, [memory.buffer(), &log], settings);
 
@@ -184,7 +198,7 @@ impl<'a> WgpuMailbox<'a> {
             let heartbeat = memory.load(heartbeat_word);
             let has_risen = heartbeat > last_heartbeat;
             last_heartbeat = heartbeat;
-            pending = Some((has_risen, has_risen.then(|| self.clock.now_ns() - started_ns)));
+            pending = Some((has_risen, has_risen.then(|| self.now_ns() - started_ns)));
             ring(value);
         }
         ring(STOP);
@@ -198,74 +212,89 @@ impl<'a> WgpuMailbox<'a> {
                 seen.seen = words[2..2 + n_logged].iter().copied().filter(|value| *value != STOP).collect();
             }
             Err(error) => {
-                seen.killed = Some(super::one_line(&error));
+                seen.killed = Some(one_line(&error));
                 self.device = Device::open(self.parent)?;
             }
         }
         Ok(seen)
     }
 
-    fn read_log(&self) -> Result<Vec<u32>, ProbeError> {
+    fn read_log(&self) -> Result<Vec<u32>, MailboxError> {
         let bytes = read_buffer(&self.device.gpu, &self.device.log)?;
         Ok(bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap_or_default())).collect())
     }
 
     fn sleep_until(&self, ns: u64) {
-        let left_ns = ns.saturating_sub(self.clock.now_ns());
+        let left_ns = ns.saturating_sub(self.now_ns());
         spin_sleep::sleep(Duration::from_nanos(left_ns));
     }
 }
 
 /// What can't be had in one memory type leaves the others.
-fn unavailable(error: RawError) -> OpError {
-    OpError::Unavailable(error.to_string())
+fn unavailable(error: RawError) -> MailboxError {
+    MailboxError::Unavailable(error.to_string())
 }
 
-impl Mailboxes for WgpuMailbox<'_> {
-    fn memory_types(&self) -> Result<Vec<MemoryType>, OpError> {
+fn one_line(error: &MailboxError) -> String {
+    error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+impl Mailbox<'_> {
+    /// The memory that the CPU can map.
+    ///
+    /// # Errors
+    /// [`MailboxError::Unavailable`] where the device isn't Vulkan's.
+    pub fn memory_types(&self) -> Result<Vec<MemoryType>, MailboxError> {
         host_visible_memory_types(&self.device.gpu.device).map_err(unavailable)
     }
 
-    fn observe(&mut self, way: Way, window: Window) -> Result<Observation, OpError> {
+    /// Runs one kernel for `window` and watches it. One that is killed is part of what was seen; its device is replaced.
+    ///
+    /// # Errors
+    /// [`MailboxError::Unavailable`] where this way can't be had; anything else ends it all.
+    pub fn observe(&mut self, way: Way, window: Window) -> Result<Observation, MailboxError> {
         self.check_features(way.qualifier)?;
         match self.watch_kernel(way, window) {
-            Ok(seen) => Ok(seen),
-            Err(ProbeError::Raw(error)) => Err(unavailable(error)),
+            Err(MailboxError::Raw(error)) => Err(unavailable(error)),
             // A kernel killed while it was calibrated, or while it was looked at.
-            Err(error @ (ProbeError::Wait(_) | ProbeError::Gpu(_) | ProbeError::Panicked(_))) => {
+            Err(error @ (MailboxError::Poll(_) | MailboxError::Gpu(_))) => {
                 self.device = Device::open(self.parent)?;
-                Ok(Observation { killed: Some(super::one_line(&error)), ..Observation::default() })
+                Ok(Observation { killed: Some(one_line(&error)), ..Observation::default() })
             }
-            Err(error) => Err(OpError::Fatal(error)),
+            seen => seen,
         }
     }
 
-    fn round_trips(&mut self, route: Route, n_trips: u32) -> Result<RoundTrips, OpError> {
+    /// Times `n_trips` round trips, doorbell in one memory, reply in another.
+    ///
+    /// # Errors
+    /// As [`Self::observe`].
+    pub fn round_trips(&mut self, route: Route, n_trips: u32) -> Result<RoundTrips, MailboxError> {
         self.check_features(route.qualifier)?;
         let way = Way {
             memory: route.there,
             qualifier: route.qualifier,
             has_barrier: false,
             has_fence: true,
-            distance_bytes: super::APART_BYTES,
+            distance_bytes: APART_BYTES,
         };
-        let bound_ns = (ROUND_TRIP_BUDGET_NS + PATIENCE_NS) as f64;
+        let bound_ns = ROUND_TRIP_BUDGET_NS as f64 + PATIENCE.as_nanos() as f64;
         let n_turns = (bound_ns / self.turn_ns(way)?).clamp(1.0, f64::from(u32::MAX - 1)) as u32;
         let (mailbox, reply) = (self.memory(route.there)?, self.memory(route.back)?);
         let wgsl = round_trip_wgsl(route.qualifier);
         let submission = self.device.start(wgsl, [mailbox.buffer(), reply.buffer()], [n_turns, 0, 0]);
-        let clock = self.clock;
         let mut ring = |ring: u32, number: u32| {
             mailbox.store(DATA_WORD, number);
             store_fence();
             mailbox.store(DOORBELL_WORD, ring);
             store_fence();
-            wait_for_answer(&clock, &reply, ring)
+            wait_for_answer(&reply, ring)
         };
         // The first ones wait for the kernel to start.
         let is_running = (1..=N_WARMUP_TRIPS).all(|first| ring(first, round_trip::number_of(first)).is_some());
         let trips = if is_running {
-            round_trip::run(&clock, N_WARMUP_TRIPS + 1, n_trips, ROUND_TRIP_BUDGET_NS, &mut ring)
+            let now_ns = || self.now_ns();
+            round_trip::run(&now_ns, N_WARMUP_TRIPS + 1, n_trips, ROUND_TRIP_BUDGET_NS, &mut ring)
         } else {
             RoundTrips { ended_early: Some("the kernel never answered".into()), ..RoundTrips::default() }
         };
@@ -277,9 +306,9 @@ impl Mailboxes for WgpuMailbox<'_> {
 }
 
 /// Looks for the flag; what came with it.
-fn wait_for_answer(clock: &SystemClock, reply: &SharedMemory, ring: u32) -> Option<u32> {
+fn wait_for_answer(reply: &SharedMemory, ring: u32) -> Option<u32> {
     const N_LOOKS: u32 = 1024;
-    let started_ns = clock.now_ns();
+    let started = Instant::now();
     loop {
         for _ in 0..N_LOOKS {
             if reply.load(0) == ring {
@@ -287,7 +316,7 @@ fn wait_for_answer(clock: &SystemClock, reply: &SharedMemory, ring: u32) -> Opti
             }
             std::hint::spin_loop();
         }
-        if clock.now_ns() - started_ns > PATIENCE_NS {
+        if started.elapsed() > PATIENCE {
             return None;
         }
         // Where one core has to serve both sides, the kernel needs it.

@@ -1,0 +1,209 @@
+//! What is found out before a worker starts: whether CPU and kernel hear each other, where, and how many workgroups run at a time.
+
+use super::coherence::{APART_BYTES, Mailbox, MailboxError, Observation, Qualifier, Way, Window};
+use super::device::{DeviceFault, KernelDevice};
+use crate::gpu::{Gpu, MemoryType};
+
+/// Rings of a doorbell, and how far apart; longer windows if a shorter one failed, which it may where the machine has other things to do.
+const WINDOWS: [Window; 3] = [
+    Window { n_rings: 8, period_ns: 500_000 },
+    Window { n_rings: 8, period_ns: 2_000_000 },
+    Window { n_rings: 12, period_ns: 10_000_000 },
+];
+
+/// What the check measured.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Measured {
+    /// The memory that was tried, and what kernel and CPU saw of each other in it.
+    pub observed: Vec<(MemoryType, Observation)>,
+    /// Where the CPU's stores reach the kernel.
+    pub there: Option<MemoryType>,
+    /// Where the kernel's stores reach the CPU.
+    pub back: Option<MemoryType>,
+    /// How long one look at the ring takes, in ns.
+    pub look_ns: Option<f64>,
+    /// Workgroups that were seen to run at the same time.
+    pub n_workgroups: u32,
+    /// The first round trips of an operation through the worker, in ns.
+    pub first_trips_ns: Vec<u64>,
+}
+
+/// What runs the doorbell check: a device, or a test's stand-in.
+pub(super) trait Doorbells {
+    fn memory_types(&self) -> Result<Vec<MemoryType>, MailboxError>;
+    fn observe(&mut self, memory: MemoryType, window: Window) -> Result<Observation, MailboxError>;
+}
+
+impl Doorbells for Mailbox<'_> {
+    fn memory_types(&self) -> Result<Vec<MemoryType>, MailboxError> {
+        Mailbox::memory_types(self)
+    }
+
+    fn observe(&mut self, memory: MemoryType, window: Window) -> Result<Observation, MailboxError> {
+        let (qualifier, distance_bytes) = (Qualifier::Coherent, APART_BYTES);
+        Mailbox::observe(self, Way { memory, qualifier, has_barrier: false, has_fence: true, distance_bytes }, window)
+    }
+}
+
+/// Finds the memory for the mailbox and for the answers; why there is none.
+pub(super) fn choose_memory(doorbells: &mut impl Doorbells, measured: &mut Measured) -> Result<(), String> {
+    let mut types = doorbells.memory_types().map_err(|error| one_line(&error))?;
+    types.retain(|memory| memory.is_host_coherent);
+    if types.is_empty() {
+        return Err("the adapter has no memory that the CPU can map without flushes".into());
+    }
+    // The kernel looks at the mailbox without end: best where it is near. The CPU looks at the answers.
+    types.sort_by_key(|memory| (!memory.is_device_local, memory.is_host_cached));
+    measured.there = first_that(doorbells, measured, &types, Observation::reaches_gpu)?;
+    types.sort_by_key(|memory| (!memory.is_host_cached, memory.is_device_local));
+    measured.back = first_that(doorbells, measured, &types, Observation::reaches_cpu)?;
+    if measured.there.is_some() && measured.back.is_some() {
+        return Ok(());
+    }
+    let best = |of: fn(&Observation) -> (u32, u32)| {
+        let counts = measured.observed.iter().map(|(_, seen)| of(seen));
+        counts.max_by_key(|(n, of)| n * 1000 / of.max(&1)).map_or("none".into(), |(n, of)| format!("{n} of {of}"))
+    };
+    let direction = if measured.there.is_none() {
+        let n = best(|seen| (seen.n_seen(), seen.n_rung));
+        format!("the CPU's stores don't reach a running kernel: it saw {n} doorbells at best")
+    } else {
+        let n = best(|seen| (seen.n_risen, seen.n_looks));
+        format!("a running kernel's stores don't reach the CPU: it saw the heartbeat rise in {n} looks at best")
+    };
+    let killed = measured.observed.iter().find_map(|(_, seen)| seen.killed.as_ref());
+    let killed = killed.map_or_else(String::new, |words| format!("; a kernel was killed: {words}"));
+    Err(format!("{direction}, in {} kinds of memory{killed}", types.len()))
+}
+
+/// The first memory in which `works` holds. What was seen in a memory before counts.
+fn first_that(
+    doorbells: &mut impl Doorbells,
+    measured: &mut Measured,
+    types: &[MemoryType],
+    works: fn(&Observation) -> bool,
+) -> Result<Option<MemoryType>, String> {
+    for window in WINDOWS {
+        for memory in types {
+            if measured.observed.iter().any(|(seen_in, seen)| seen_in == memory && works(seen)) {
+                return Ok(Some(*memory));
+            }
+            let seen = match doorbells.observe(*memory, window) {
+                Ok(seen) => seen,
+                // Storage buffers can't lie in this one.
+                Err(MailboxError::Unavailable(reason)) if types.len() > 1 => {
+                    tracing::debug!("{}: {reason}", memory.describe());
+                    continue;
+                }
+                Err(error) => return Err(one_line(&error)),
+            };
+            let does_work = works(&seen);
+            measured.observed.push((*memory, seen));
+            if does_work {
+                return Ok(Some(*memory));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn one_line(error: &MailboxError) -> String {
+    error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The doorbell check on `gpu`'s adapter.
+pub(super) fn check_memory(gpu: &Gpu, measured: &mut Measured) -> Result<(), String> {
+    let mut mailbox = Mailbox::new(gpu).map_err(|error| one_line(&error))?;
+    choose_memory(&mut mailbox, measured)
+}
+
+/// How fast the kernel looks, and how many of its workgroups run at the same time, up to `max_workgroups`.
+pub(super) fn check_kernel(
+    device: &KernelDevice,
+    max_workgroups: u32,
+    measured: &mut Measured,
+) -> Result<(), DeviceFault> {
+    const PATIENCE_NS: f64 = 20e6;
+    let look_ns = device.measure_look_ns()?.max(0.1);
+    measured.look_ns = Some(look_ns);
+    measured.n_workgroups = 1;
+    let patience = (PATIENCE_NS / look_ns).clamp(1024.0, 1e9) as u32;
+    let mut wanted = 2;
+    while measured.n_workgroups < max_workgroups {
+        let n_workgroups = wanted.min(max_workgroups);
+        if !device.run_together(n_workgroups, patience)? {
+            break;
+        }
+        measured.n_workgroups = n_workgroups;
+        wanted *= 2;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RAM: MemoryType = MemoryType {
+        index: 2,
+        is_device_local: false,
+        is_host_cached: false,
+        is_host_coherent: true,
+        heap_bytes: 1 << 34,
+    };
+    const CACHED: MemoryType = MemoryType { index: 3, is_host_cached: true, ..RAM };
+    const BAR: MemoryType = MemoryType { index: 4, is_device_local: true, ..RAM };
+
+    struct Fake {
+        types: Vec<MemoryType>,
+        hears: fn(MemoryType) -> bool,
+        speaks: fn(MemoryType) -> bool,
+        tried: Vec<u32>,
+    }
+
+    impl Doorbells for Fake {
+        fn memory_types(&self) -> Result<Vec<MemoryType>, MailboxError> {
+            Ok(self.types.clone())
+        }
+
+        fn observe(&mut self, memory: MemoryType, window: Window) -> Result<Observation, MailboxError> {
+            self.tried.push(memory.index);
+            let n = window.n_rings;
+            let seen = if (self.hears)(memory) { (1..=n).collect() } else { Vec::new() };
+            let n_risen = if (self.speaks)(memory) { n } else { 1 };
+            Ok(Observation { n_rung: n, seen, n_looks: n, n_risen, ..Observation::default() })
+        }
+    }
+
+    fn chosen(fake: &mut Fake) -> (Result<(), String>, Measured) {
+        let mut measured = Measured::default();
+        (choose_memory(fake, &mut measured), measured)
+    }
+
+    #[test]
+    fn resident_check_takes_the_first_memory_that_works_in_the_likely_order() {
+        let types = vec![RAM, CACHED, BAR];
+        let mut fake = Fake { types, hears: |memory| memory == BAR, speaks: |_| true, tried: Vec::new() };
+        let (result, measured) = chosen(&mut fake);
+        assert_eq!((result, measured.there, measured.back), (Ok(()), Some(BAR), Some(CACHED)));
+        assert_eq!(fake.tried, [4, 3]);
+        // Where all is one memory, it is looked at once.
+        let mut fake = Fake { types: vec![CACHED], hears: |_| true, speaks: |_| true, tried: Vec::new() };
+        assert!(chosen(&mut fake).0.is_ok());
+        assert_eq!(fake.tried, [3]);
+    }
+
+    #[test]
+    fn resident_check_says_which_direction_fails_and_by_how_much() {
+        let deaf = &mut Fake { types: vec![RAM, CACHED], hears: |_| false, speaks: |_| true, tried: Vec::new() };
+        let reason = chosen(deaf).0.expect_err("deaf");
+        assert!(reason.contains("don't reach a running kernel: it saw 0 of 12 doorbells"), "{reason}");
+        assert_eq!(deaf.tried.len(), 6, "each memory is tried again for longer");
+        let mute = &mut Fake { types: vec![RAM], hears: |_| true, speaks: |_| false, tried: Vec::new() };
+        let reason = chosen(mute).0.expect_err("mute");
+        assert!(reason.contains("don't reach the CPU") && reason.contains("1 of 8 looks"), "{reason}");
+        let none = &mut Fake { types: vec![], hears: |_| true, speaks: |_| true, tried: Vec::new() };
+        assert!(chosen(none).0.expect_err("none").contains("no memory that the CPU can map"));
+    }
+}

@@ -1,0 +1,184 @@
+//! An operation in the caller's WGSL, checked before it becomes part of the kernel.
+
+use wgpu::naga;
+
+/// The function that must be there.
+const NAME: &str = "user_operation";
+const SIGNATURE: &str = "fn user_operation(a: f32, b: f32, parameters: vec4<f32>) -> f32";
+/// What names of the caller's begin with, so that none of them is one of the kernel's or of WGSL's own.
+const PREFIX: &str = "user_";
+/// What stands at module scope and would mean something for the whole kernel, or leaves no name to check.
+const FORBIDDEN: [&str; 6] = ["alias", "enable", "requires", "diagnostic", "override", "const_assert"];
+
+/// If the caller gives none: nothing calls it.
+pub(super) const NONE: &str =
+    "fn user_operation(a: f32, b: f32, parameters: vec4<f32>) -> f32 { return a + b + parameters.x; }\n";
+
+/// Why a text is not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UserOperationError {
+    /// It is no WGSL, or names what isn't in it.
+    #[error("{0}")]
+    Wgsl(String),
+    /// It is WGSL, but not valid.
+    #[error("{0}")]
+    NotValid(String),
+    /// The function is not there, or has another signature.
+    #[error("it must have the function `{SIGNATURE}`")]
+    Signature,
+    /// Something besides functions, structures and constants.
+    #[error("it may have functions, structures and constants, and no {0}")]
+    Forbidden(&'static str),
+    /// A name that could be one of the kernel's.
+    #[error("`{0}` must begin with `{PREFIX}`, as all names at module scope")]
+    Name(String),
+    /// It waits for other lanes, which may not be there.
+    #[error("`{0}` has a barrier, or something else that all lanes of a workgroup must reach")]
+    Barrier(String),
+}
+
+/// Checks `wgsl` as a module of its own: what parses alone names nothing of the kernel's, its bindings least of all.
+///
+/// # Errors
+/// [`UserOperationError`].
+pub(super) fn check(wgsl: &str) -> Result<(), UserOperationError> {
+    let module = naga::front::wgsl::parse_str(wgsl)
+        .map_err(|error| UserOperationError::Wgsl(error.emit_to_string(wgsl).trim_end().to_owned()))?;
+    let words = words_of(wgsl);
+    if let Some(word) = FORBIDDEN.into_iter().find(|word| words.iter().any(|found| found == word)) {
+        return Err(UserOperationError::Forbidden(word));
+    }
+    let has = [
+        (module.global_variables.is_empty(), "variables at module scope"),
+        (module.overrides.is_empty(), "override"),
+        (module.entry_points.is_empty(), "entry points"),
+    ];
+    if let Some((_, what)) = has.into_iter().find(|(is_empty, _)| !is_empty) {
+        return Err(UserOperationError::Forbidden(what));
+    }
+    let names = module.functions.iter().map(|(_, function)| &function.name);
+    let names = names.chain(module.constants.iter().map(|(_, constant)| &constant.name));
+    let names = names.chain(module.types.iter().map(|(_, named)| &named.name));
+    // naga's own structures begin with what nobody else may begin with.
+    if let Some(name) = names.flatten().find(|name| !name.starts_with(PREFIX) && !name.starts_with("__")) {
+        return Err(UserOperationError::Name(name.clone()));
+    }
+    let mut validator =
+        naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
+    let info = validator
+        .validate(&module)
+        .map_err(|error| UserOperationError::NotValid(error.emit_to_string(wgsl).trim_end().to_owned()))?;
+    for (handle, function) in module.functions.iter() {
+        let name = function.name.clone().unwrap_or_default();
+        let function = &info[handle];
+        let runs_in_compute = function.available_stages.contains(naga::valid::ShaderStages::COMPUTE);
+        if !function.uniformity.requirements.is_empty() || !runs_in_compute {
+            return Err(UserOperationError::Barrier(name));
+        }
+    }
+    if has_signature(&module) { Ok(()) } else { Err(UserOperationError::Signature) }
+}
+
+fn has_signature(module: &naga::Module) -> bool {
+    let Some((_, function)) = module.functions.iter().find(|(_, function)| function.name.as_deref() == Some(NAME))
+    else {
+        return false;
+    };
+    let number = naga::Scalar::F32;
+    let is_number = |ty| module.types[ty].inner == naga::TypeInner::Scalar(number);
+    let is_vector = |ty| {
+        module.types[ty].inner == naga::TypeInner::Vector { size: naga::VectorSize::Quad, scalar: number }
+    };
+    let returns = function.result.as_ref().is_some_and(|result| is_number(result.ty));
+    match &function.arguments[..] {
+        [a, b, parameters] => returns && is_number(a.ty) && is_number(b.ty) && is_vector(parameters.ty),
+        _ => false,
+    }
+}
+
+/// The words of a text that naga parsed, without its comments.
+fn words_of(wgsl: &str) -> Vec<String> {
+    let mut text = String::with_capacity(wgsl.len());
+    let mut rest = wgsl;
+    let mut depth = 0u32;
+    while let Some(next) = rest.chars().next() {
+        let n_bytes = match () {
+            () if rest.starts_with("/*") => {
+                depth += 1;
+                2
+            }
+            () if depth > 0 && rest.starts_with("*/") => {
+                depth -= 1;
+                text.push(' ');
+                2
+            }
+            () if depth == 0 && rest.starts_with("//") => rest.find(['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}']).unwrap_or(rest.len()),
+            () => {
+                if depth == 0 {
+                    text.push(next);
+                }
+                next.len_utf8()
+            }
+        };
+        rest = &rest[n_bytes..];
+    }
+    let is_part = |c: char| c == '_' || c.is_alphanumeric();
+    text.split(|c| !is_part(c)).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(wgsl: &str) -> String {
+        check(wgsl).expect_err(wgsl).to_string()
+    }
+
+    #[test]
+    fn resident_user_operations_may_have_functions_structures_and_constants() {
+        check(NONE).expect("the one that stands for none");
+        let wgsl = "
+            // enable nothing; /* alias in a comment
+            /* alias user_x = f32; /* nested */ */
+            const user_half: f32 = 0.5;
+            struct user_pair { x: f32, y: f32 }
+            fn user_both(p: user_pair) -> f32 { return p.x * user_half + p.y; }
+            fn user_operation(a: f32, b: f32, parameters: vec4<f32>) -> f32 {
+                var sum = 0.0;
+                for (var k = 0; k < 4; k++) { sum += parameters[k]; }
+                return user_both(user_pair(a, b)) + sin(sum);
+            }";
+        check(wgsl).expect("it is all right");
+    }
+
+    #[test]
+    fn resident_user_operations_can_name_nothing_of_the_kernel() {
+        let body = |body: &str| format!("{SIGNATURE} {{ {body} }}");
+        for name in ["arena[0].x", "mailbox[0]", "f32(slot[0])", "f32(N_LANES)", "block_sum(0u, false, 0u, 0u, 0u)"] {
+            assert!(refused(&body(&format!("return {name};"))).contains("no definition in scope"), "{name}");
+        }
+        let operation = body("return a;");
+        for (wgsl, reason) in [
+            (format!("@group(0) @binding(0) var<storage, read_write> user_x: array<f32>;\n{operation}"), "no variables"),
+            (format!("var<private> user_x: f32;\n{operation}"), "no variables"),
+            (format!("override user_x: f32 = 1.0;\n{operation}"), "no override"),
+            (format!("alias user_x = f32;\n{operation}"), "no alias"),
+            (format!("diagnostic(off, derivative_uniformity);\n{operation}"), "no diagnostic"),
+            (format!("@compute @workgroup_size(1) fn user_main() {{}}\n{operation}"), "no entry points"),
+            (format!("fn min(x: f32) -> f32 {{ return x; }}\n{operation}"), "`min` must begin with `user_`"),
+            (format!("const N_LANES: u32 = 7u;\n{operation}"), "`N_LANES` must begin"),
+            (format!("struct Settings {{ x: f32 }}\n{operation}"), "`Settings` must begin"),
+            (body("storageBarrier(); return a;"), "has a barrier"),
+            (body("return dpdx(a);"), "has a barrier"),
+            (body("return 1u;"), "f32"),
+            ("fn user_operation(a: f32) -> f32 { return a; }".into(), "it must have the function"),
+            ("fn user_other(a: f32) -> f32 { return a; }".into(), "it must have the function"),
+            (body("return a") + "}", "expected"),
+            (String::new(), "it must have the function"),
+        ] {
+            let told = refused(&wgsl);
+            assert!(told.contains(reason), "{wgsl}: {told}");
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! The resident worker on the adapter that is there. On the software adapter a polling kernel keeps a core busy: each test has one
+//! worker and lets it go soon.
+
+use std::time::{Duration, Instant};
+
+use praxis::gpu::{GpuOptions, choose_adapter, instance};
+use praxis::resident::{
+    Array, Comparison, Config, Fault, Invalid, Operand, Operation, OperationError, ResidentWorker, StartError, Ticket,
+    sum_of,
+};
+
+/// Small, quick to give way, and with faults to be put in.
+fn config() -> Config {
+    Config {
+        n_slots: 4,
+        arena_bytes: 1 << 20,
+        readback_bytes: 4096,
+        spin_time: Duration::from_micros(20),
+        has_fault_injection: true,
+        ..Config::default()
+    }
+}
+
+fn start(config: &Config) -> Result<ResidentWorker, StartError> {
+    let instance = instance(&GpuOptions::default());
+    let adapter = choose_adapter(&instance, &GpuOptions::default(), None).expect("an adapter");
+    ResidentWorker::start(&instance, &adapter, config)
+}
+
+/// `None`, and said, where there can be no such worker.
+fn worker(config: &Config) -> Option<ResidentWorker> {
+    match start(config) {
+        Ok(worker) => Some(worker),
+        Err(StartError::Unavailable(why)) => {
+            assert!(!why.reason.is_empty());
+            println!("not tried: {why}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn numbers(n: usize, seed: u32) -> Vec<f32> {
+    let number = |idx: usize| ((idx as u32).wrapping_mul(2_654_435_761).wrapping_add(seed) >> 20) as f32 / 64.0 - 30.0;
+    (0..n).map(number).collect()
+}
+
+fn run(worker: &ResidentWorker, operation: Operation) -> praxis::resident::Answer {
+    worker.submit(&[operation]).and_then(Ticket::wait).expect("it is done")
+}
+
+/// Sizes around vectors, lines, workgroups and blocks.
+const SIZES: [usize; 12] = [1, 3, 4, 5, 31, 32, 127, 129, 1023, 1024, 1025, 9_001];
+
+#[test]
+fn resident_gpu_every_operation_gives_what_the_cpu_does() {
+    let user = "fn user_operation(a: f32, b: f32, parameters: vec4<f32>) -> f32 {
+        return max(a, b) + parameters.x * parameters.w;
+    }";
+    let Some(worker) = worker(&Config { user_operation: Some(user.into()), ..config() }) else { return };
+    for n in SIZES {
+        let (x, y) = (numbers(n, 1), numbers(n, 77));
+        let (a, b) = (worker.array_from(&x).expect("room"), worker.array_from(&y).expect("room"));
+        let out = worker.array(n).expect("room");
+        assert_eq!(worker.read(&out).expect("it is read"), vec![0.0; n], "arrays begin with zeros");
+        let mapped = |operation: Operation, f: &dyn Fn(f32, f32) -> f32| {
+            run(&worker, operation);
+            let expected: Vec<f32> = x.iter().zip(&y).map(|(x, y)| f(*x, *y)).collect();
+            assert_eq!(worker.read(&out).expect("it is read"), expected, "{n}: {operation:?}");
+        };
+        let (a, b, out) = (&a, &b, &out);
+        let both = Operand::Array(b);
+        mapped(Operation::Fill { out, value: 7.5 }, &|_, _| 7.5);
+        mapped(Operation::Add { a, b: both, out }, &|x, y| x + y);
+        mapped(Operation::Add { a, b: 2.5.into(), out }, &|x, _| x + 2.5);
+        mapped(Operation::Multiply { a, b: both, out }, &|x, y| x * y);
+        mapped(Operation::Multiply { a, b: (-3.0).into(), out }, &|x, _| x * -3.0);
+        for (comparison, holds) in [
+            (Comparison::Less, (|x, y| x < y) as fn(f32, f32) -> bool),
+            (Comparison::LessEqual, |x, y| x <= y),
+            (Comparison::Greater, |x, y| x > y),
+            (Comparison::GreaterEqual, |x, y| x >= y),
+            (Comparison::Equal, |x, y| x == y),
+            (Comparison::NotEqual, |x, y| x != y),
+        ] {
+            mapped(Operation::Compare { a, comparison, b: both, out }, &|x, y| f32::from(u8::from(holds(x, y))));
+            let b = Operand::Scalar(x[0]);
+            mapped(Operation::Compare { a, comparison, b, out }, &|v, _| f32::from(u8::from(holds(v, x[0]))));
+        }
+        let parameters = [2.0, 0.0, 0.0, 0.5];
+        mapped(Operation::User { a, b: both, parameters, out }, &|x, y| x.max(y) + 1.0);
+        mapped(Operation::User { a, b: 4.0.into(), parameters, out }, &|x, _| x.max(4.0) + 1.0);
+
+        let sum = run(&worker, Operation::Sum { a, out: Some(out) }).sum(0).expect("a sum");
+        assert_eq!(sum.to_bits(), sum_of(&x).to_bits(), "{n}");
+        assert_eq!(worker.read(out).expect("it is read")[0], sum);
+    }
+}
+
+#[test]
+fn resident_gpu_filters_keep_the_order_and_leave_the_rest() {
+    let Some(worker) = worker(&config()) else { return };
+    for n in SIZES {
+        let x = numbers(n, 3);
+        for (name, mask) in [
+            ("all", vec![1.0; n]),
+            ("none", vec![0.0; n]),
+            ("some", (0..n).map(|idx| f32::from(u8::from(idx * 7 % 5 < 2))).collect::<Vec<f32>>()),
+            ("the last", (0..n).map(|idx| if idx + 1 == n { -2.0 } else { 0.0 }).collect()),
+        ] {
+            let (a, m) = (worker.array_from(&x).expect("room"), worker.array_from(&mask).expect("room"));
+            let out = worker.array_from(&vec![99.0; n]).expect("room");
+            let count = run(&worker, Operation::Filter { a: &a, mask: &m, out: &out }).count(0);
+            let mut expected: Vec<f32> = x.iter().zip(&mask).filter(|(_, m)| **m != 0.0).map(|(x, _)| *x).collect();
+            assert_eq!(count, Some(expected.len()), "{n}, {name}");
+            expected.resize(n, 99.0);
+            assert_eq!(worker.read(&out).expect("it is read"), expected, "{n}, {name}");
+        }
+    }
+}
+
+#[test]
+fn resident_gpu_a_chain_sees_what_its_steps_before_left() {
+    let Some(worker) = worker(&config()) else { return };
+    let x = numbers(300, 9);
+    let (a, b) = (worker.array_from(&x).expect("room"), worker.array(300).expect("room"));
+    let (mask, kept) = (worker.array(300).expect("room"), worker.array(300).expect("room"));
+    let answer = worker
+        .submit(&[
+            Operation::Multiply { a: &a, b: 2.0.into(), out: &b },
+            Operation::Add { a: &b, b: Operand::Array(&a), out: &b },
+            Operation::Compare { a: &b, comparison: Comparison::Greater, b: 0.0.into(), out: &mask },
+            Operation::Sum { a: &mask, out: None },
+            Operation::Filter { a: &b, mask: &mask, out: &kept },
+            Operation::Sum { a: &b, out: Some(&a) },
+        ])
+        .and_then(Ticket::wait)
+        .expect("it is done");
+    let tripled: Vec<f32> = x.iter().map(|x| x * 2.0 + x).collect();
+    let positive: Vec<f32> = tripled.iter().copied().filter(|x| *x > 0.0).collect();
+    assert_eq!((answer.sum(0), answer.sum(3), answer.count(3)), (None, Some(positive.len() as f32), None));
+    assert_eq!(answer.count(4), Some(positive.len()));
+    assert_eq!(worker.read(&kept).expect("it is read")[..positive.len()], positive);
+    assert_eq!(answer.sum(5), Some(sum_of(&tripled)));
+    assert_eq!(worker.read(&a).expect("it is read")[0], sum_of(&tripled));
+}
+
+#[test]
+fn resident_gpu_a_full_ring_pushes_back_and_untaken_answers_are_kept() {
+    let Some(worker) = worker(&config()) else { return };
+    let a = worker.array(9_000).expect("room");
+    let one = worker.array_from(&[1.0]).expect("room");
+    let mut tickets = Vec::new();
+    let mut n_full = 0;
+    for k in 0..200 {
+        let operations = [
+            Operation::Fill { out: &a, value: k as f32 },
+            Operation::Add { a: &one, b: 1.0.into(), out: &one },
+            Operation::Sum { a: &one, out: None },
+        ];
+        match worker.try_submit(&operations) {
+            Err(OperationError::Full) => {
+                n_full += 1;
+                tickets.push(worker.submit(&operations).expect("there is room in the end"));
+            }
+            submitted => tickets.push(submitted.expect("it is submitted")),
+        }
+        if k % 3 == 0 {
+            drop(tickets.pop());
+        }
+    }
+    assert!(n_full > 0, "four slots were never full");
+    let first = tickets.first().expect("tickets").number();
+    for (idx, ticket) in tickets.into_iter().enumerate() {
+        let (number, answer) = (ticket.number(), ticket.wait().expect("it is done"));
+        // Every number's sum is one more than the one before; a third of the tickets were let go.
+        assert_eq!(answer.sum(2), Some((number - first) as f32 + 3.0), "ticket {idx}");
+    }
+    assert_eq!(worker.status().n_answered, worker.status().n_submitted);
+}
+
+#[test]
+fn resident_gpu_short_kernels_follow_each_other_and_nothing_is_lost() {
+    let Some(worker) = worker(&Config { kernel_time: Duration::from_millis(5), ..config() }) else { return };
+    let before = worker.status().n_launches;
+    let tally = worker.array_from(&[0.0; 5]).expect("room");
+    let started = Instant::now();
+    let mut n = 0;
+    while started.elapsed() < Duration::from_millis(400) {
+        let add = Operation::Add { a: &tally, b: 1.0.into(), out: &tally };
+        let answer = worker.submit(&[add, Operation::Sum { a: &tally, out: None }]).and_then(Ticket::wait);
+        n += 1;
+        assert_eq!(answer.expect("it is done").sum(1), Some(5.0 * n as f32));
+    }
+    assert!(worker.status().n_launches > before + 3, "{:?}", worker.status());
+}
+
+#[test]
+fn resident_gpu_an_idle_kernel_ends_and_comes_back_for_work() {
+    let Some(worker) = worker(&Config { idle_time: Some(Duration::from_millis(2)), ..config() }) else { return };
+    let a = worker.array_from(&[1.0, 2.0]).expect("room");
+    let wait_until = |is_parked: bool| {
+        let started = Instant::now();
+        while worker.status().is_parked != is_parked {
+            assert!(started.elapsed() < Duration::from_secs(20), "{:?}", worker.status());
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    };
+    for _ in 0..3 {
+        wait_until(true);
+        let n_launches = worker.status().n_launches;
+        assert_eq!(run(&worker, Operation::Sum { a: &a, out: None }).sum(0), Some(3.0));
+        assert!(worker.status().n_launches > n_launches);
+    }
+    worker.set_idle_time(None);
+    wait_until(false);
+}
+
+#[test]
+fn resident_gpu_a_killed_kernel_interrupts_one_chain_and_the_next_launch_goes_on() {
+    let Some(worker) = worker(&config()) else { return };
+    let (a, b) = (worker.array_from(&[1.0; 8]).expect("room"), worker.array_from(&[0.0; 8]).expect("room"));
+    let _ = run(&worker, Operation::Sum { a: &a, out: None });
+    worker.inject(Fault::KillKernel);
+    let add = Operation::Add { a: &b, b: Operand::Array(&a), out: &b };
+    let tickets: Vec<_> = (0..4).map(|_| worker.submit(&[add, add]).expect("it is submitted")).collect();
+    let killed = tickets[0].number();
+    let mut answers = tickets.into_iter().map(Ticket::wait);
+    assert_eq!(answers.next().map(|a| a.expect_err("killed")), Some(OperationError::Interrupted { ticket: killed }));
+    assert!(answers.all(|answer| answer.is_ok()), "the others are done");
+    // The killed one ended after its first step; the three others added twice.
+    assert_eq!(worker.read(&b).expect("it is read"), [7.0; 8]);
+}
+
+#[test]
+fn resident_gpu_a_lost_device_fails_what_is_pending_and_leaves_the_callers_data() {
+    let Some(worker) = worker(&config()) else { return };
+    let a = worker.array_from(&numbers(5_000, 5)).expect("room");
+    worker.inject(Fault::LoseDevice);
+    let mut kept = vec![1.25; 5_000];
+    let started = Instant::now();
+    let lost = loop {
+        let fill = worker.submit(&[Operation::Fill { out: &a, value: 1.0 }]).and_then(Ticket::wait);
+        match fill.map(drop).and_then(|()| worker.read_into(&a, &mut kept)) {
+            Ok(()) | Err(OperationError::Interrupted { .. }) => kept.fill(1.25),
+            Err(error) => break error,
+        }
+        assert!(started.elapsed() < Duration::from_secs(60), "the loss is never told of");
+    };
+    assert!(matches!(lost, OperationError::Lost { .. }), "{lost}");
+    assert!(lost.to_string().starts_with("the resident worker is gone: its device"), "{lost}");
+    assert!(kept.iter().all(|x| *x == 1.25), "a failed read changed the caller's slice");
+    for error in [worker.array(7).map(drop), worker.read(&a).map(drop), worker.write(&a, &[0.0; 5_000])] {
+        assert!(matches!(error, Ok(()) | Err(OperationError::Lost { .. })), "{error:?}");
+    }
+    let submitted = worker.submit(&[Operation::Sum { a: &a, out: None }]);
+    assert!(matches!(submitted, Err(OperationError::Lost { .. })), "{submitted:?}");
+}
+
+#[test]
+fn resident_gpu_stop_drains_and_answers_stay() {
+    let Some(worker) = worker(&Config { n_slots: 16, ..config() }) else { return };
+    let a = worker.array(1_000).expect("room");
+    let tickets: Vec<_> = (1..=10)
+        .map(|k| worker.submit(&[Operation::Fill { out: &a, value: k as f32 }, Operation::Sum { a: &a, out: None }]))
+        .collect();
+    worker.stop();
+    for (k, ticket) in (1..).zip(tickets) {
+        let answer = ticket.expect("it was submitted").try_wait().expect("it is there").expect("it is done");
+        assert_eq!(answer.sum(1), Some(1_000.0 * k as f32));
+    }
+    let after = worker.submit(&[Operation::Sum { a: &a, out: None }]).map(drop);
+    assert!(after.is_err_and(|error| error.to_string().contains("it was stopped")));
+    worker.stop();
+}
+
+#[test]
+fn resident_gpu_what_makes_no_sense_is_refused_before_it_is_submitted() {
+    let Some(worker) = worker(&config()) else { return };
+    let (a, b) = (worker.array(8).expect("room"), worker.array(9).expect("room"));
+    let before = worker.status().n_submitted;
+    let refused = |operations: &[Operation]| match worker.submit(operations) {
+        Err(OperationError::Invalid(invalid)) => invalid,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(refused(&[]), Invalid::Length { n_steps: 0, most: 16 });
+    assert_eq!(refused(&[Operation::Sum { a: &a, out: None }; 17]), Invalid::Length { n_steps: 17, most: 16 });
+    let add = |a, b, out| Operation::Add { a, b: Operand::Array(b), out };
+    assert_eq!(refused(&[add(&a, &a, &a), add(&a, &b, &a)]), Invalid::Lengths { step_idx: 1, lengths: (8, 9) });
+    assert_eq!(refused(&[Operation::Filter { a: &a, mask: &a, out: &a }]), Invalid::InPlaceFilter { step_idx: 0 });
+    let user = Operation::User { a: &a, b: 0.0.into(), parameters: [0.0; 4], out: &a };
+    assert_eq!(refused(&[user]), Invalid::NoUserOperation { step_idx: 0 });
+    assert_eq!(worker.write(&a, &[0.0; 7]), Err(Invalid::Slice { slice: 7, array: 8 }.into()));
+    assert_eq!(worker.array(0).map(drop), Err(Invalid::Empty.into()));
+    let too_much = worker.array(1 << 19).map(drop).expect_err("the arena has a quarter of a million");
+    assert!(matches!(too_much, OperationError::OutOfMemory { arena_bytes, .. } if arena_bytes == 1 << 20), "{too_much}");
+    assert_eq!(worker.status().n_submitted, before);
+}
+
+#[test]
+fn resident_gpu_several_threads_share_a_worker() {
+    let Some(worker) = worker(&config()) else { return };
+    std::thread::scope(|scope| {
+        for thread in 0..3u16 {
+            let worker = &worker;
+            scope.spawn(move || {
+                let own: Array = worker.array_from(&[f32::from(thread); 40]).expect("room");
+                for round in 1..=50u16 {
+                    let add = Operation::Add { a: &own, b: 1.0.into(), out: &own };
+                    let answer = worker.submit(&[add, Operation::Sum { a: &own, out: None }]).and_then(Ticket::wait);
+                    let expected = 40.0 * f32::from(thread + round);
+                    assert_eq!(answer.expect("it is done").sum(1), Some(expected), "thread {thread}");
+                }
+                assert_eq!(worker.read(&own).expect("it is read"), [f32::from(thread + 50); 40]);
+            });
+        }
+    });
+}
+
+#[test]
+fn resident_gpu_without_vulkan_it_is_unavailable_and_says_why() {
+    let options = GpuOptions { is_noop: true, ..GpuOptions::default() };
+    let instance = instance(&options);
+    let adapter = choose_adapter(&instance, &options, None).expect("the no-op adapter");
+    match ResidentWorker::start(&instance, &adapter, &config()).map(drop) {
+        Err(StartError::Unavailable(why)) => {
+            assert!(why.to_string().starts_with("a resident worker is not available here: "), "{why}");
+            assert!(why.measured.observed.is_empty());
+        }
+        other => panic!("{other:?}"),
+    }
+    let bad = Config { user_operation: Some("fn user_operation() {}".into()), ..config() };
+    let error = ResidentWorker::start(&instance, &adapter, &bad).map(drop).expect_err("no such signature");
+    assert!(matches!(error, StartError::UserOperation(_)), "{error}");
+}
