@@ -77,7 +77,7 @@ pub struct RenderArgs {
     #[arg(long, value_enum, default_value_t = RayBackendArg::Auto)]
     pub ray_backend: RayBackendArg,
     /// Whether backend bvh looks rays up in a column map before it traces them, which changes no picture: off to see what it saves
-    #[arg(long, value_name = "on|off", default_value = "on", value_parser = parse_on_off, hide = true)]
+    #[arg(long, value_name = "on|off", default_value = "on", action = clap::ArgAction::Set, value_parser = parse_on_off, hide = true)]
     pub ray_columns: bool,
     /// Degrees that the sun is wide: 0 for hard shadows, 0.53 for the real sun's [default: the scene's, mostly 0]
     #[arg(long, value_name = "DEGREES", value_parser = parse_angular_diameter)]
@@ -315,6 +315,17 @@ mod tests {
         assert!(cli.command.is_none());
         assert_eq!((cli.window.scene.as_deref(), cli.window.render.size), (Some("town"), Some([31, 17])));
         assert!(matches!(Cli::parse_from(["praxis", "bench", "town"]).command, Some(Command::Bench(_))));
+    }
+
+    #[test]
+    fn switches_are_read_as_they_are_written() {
+        for (arguments, has_columns) in
+            [(&["--ray-columns", "on"][..], true), (&["--ray-columns=off"], false), (&[], true)]
+        {
+            let cli = Cli::try_parse_from([&["praxis", "town"], arguments].concat()).expect("a switch with its value");
+            assert_eq!(cli.window.render.ray_columns, has_columns, "{arguments:?}");
+        }
+        assert!(Cli::try_parse_from(["praxis", "town", "--ray-columns"]).is_err(), "a switch without a value");
     }
 
     #[test]

@@ -132,7 +132,8 @@ impl ResidentWorker {
             let value = trip as f32 + 0.5;
             self.write(&array, &[value; 7]).map_err(told)?;
             let started = Instant::now();
-            let answer = self.submit(&[Operation::Sum { a: &array, out: None }]).and_then(Ticket::wait).map_err(told)?;
+            let answer =
+                self.submit(&[Operation::Sum { a: &array, out: None }]).and_then(Ticket::wait).map_err(told)?;
             trips_ns.push(started.elapsed().as_nanos() as u64);
             if answer.sum(0) != Some(7.0 * value) {
                 return Err(format!("the sum of seven times {value} came back as {:?}", answer.sum(0)));

@@ -72,24 +72,24 @@ fn told(error: MailboxError) -> OpError {
 
 /// All ways in `memory`: every qualifier with and without barrier; without the fence; and on one line.
 fn all_ways_in(memory: MemoryType) -> Vec<Way> {
-        let way = |qualifier, has_barrier, has_fence, distance_bytes| Way {
-            memory,
-            qualifier,
-            has_barrier,
-            has_fence,
-            distance_bytes,
-        };
-        let with = |has_barrier, has_fence, distance_bytes| {
-            Qualifier::ALL.map(|qualifier| way(qualifier, has_barrier, has_fence, distance_bytes))
-        };
-        [
-            with(false, true, APART_BYTES),
-            with(true, true, APART_BYTES),
-            with(false, false, APART_BYTES),
-            with(false, true, TOGETHER_BYTES),
-        ]
-        .concat()
-    }
+    let way = |qualifier, has_barrier, has_fence, distance_bytes| Way {
+        memory,
+        qualifier,
+        has_barrier,
+        has_fence,
+        distance_bytes,
+    };
+    let with = |has_barrier, has_fence, distance_bytes| {
+        Qualifier::ALL.map(|qualifier| way(qualifier, has_barrier, has_fence, distance_bytes))
+    };
+    [
+        with(false, true, APART_BYTES),
+        with(true, true, APART_BYTES),
+        with(false, false, APART_BYTES),
+        with(false, true, TOGETHER_BYTES),
+    ]
+    .concat()
+}
 
 fn probe(report: &mut ProbeReport, device: &mut impl Mailboxes, window: Window, n_trips: u32, watch: &mut dyn Watch) {
     let memory = match device.memory_types() {

@@ -96,4 +96,3 @@ pub struct Route {
     /// Of both.
     pub qualifier: Qualifier,
 }
-
