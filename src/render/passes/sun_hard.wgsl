@@ -2,7 +2,7 @@
 
 @group(2) @binding(3) var sun_samples: texture_storage_2d<r32uint, write>;
 
-// Lists the pixel's rays and returns its word as if none of them was blocked.
+// Lists the pixel's rays and returns its word as if none of them was blocked, those apart that are known to be.
 fn list_rays(px: vec2u, lane: u32) -> u32 {
     var seen: array<u32, N_SAMPLES>;
     for (var i = 0u; i < N_SAMPLES; i++) { seen[i] = load_id(px, i); }
