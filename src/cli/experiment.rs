@@ -39,6 +39,17 @@ impl ExperimentArgs {
     /// The arguments by their ids: what belongs to the comparison and is not passed on to its runs.
     pub const IDS: [&str; 8] = ["vs", "ab", "self_test", "pairs", "margin", "clock_gate", "seed", "resume"];
 
+    /// A flag that was given and says something of comparisons only.
+    pub fn only_comparing(&self) -> Option<&'static str> {
+        let given = [
+            ("pairs", self.pairs.is_some()),
+            ("margin", self.margin.is_some()),
+            ("clock-gate", self.clock_gate.is_some()),
+            ("seed", self.seed.is_some()),
+        ];
+        given.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag)).filter(|_| !self.is_comparing())
+    }
+
     /// Whether anything is to be compared.
     pub fn is_comparing(&self) -> bool {
         self.vs.is_some() || self.ab.is_some() || self.self_test.is_some() || self.resume.is_some()

@@ -1,5 +1,6 @@
 //! What a run is judged beside: its Baseline, and how much runs spread on this machine.
 
+use anyhow::Context;
 use praxis::measure::experiment::MachineSpread;
 use praxis::measure::{Budget, RunFile, read_baseline};
 use praxis::report::Report;
@@ -18,7 +19,10 @@ impl Beside {
         let root = places::baselines();
         let spread = MachineSpread::read_for(&root, run).ok().flatten();
         let spread = spread.filter(|spread| spread.unlike(run).is_none());
-        Ok(Self { baseline: read_baseline(&root, run)?, spread })
+        let baseline = read_baseline(&root, run).with_context(|| {
+            format!("the Baseline of {} can't be used: restore it, or remove it and record it anew", run.scene)
+        })?;
+        Ok(Self { baseline, spread })
     }
 
     /// `run`, judged.

@@ -54,6 +54,9 @@ fn show_experiment(args: &ReportArgs, path: &Path) -> anyhow::Result<Outcome> {
     let has_regression = experiment.lines.iter().any(|line| line.verdict == Verdict::Regressed);
     match experiment.state {
         _ if !args.check => Ok(Outcome::Good),
+        _ if experiment.n_valid_pairs() == 0 => {
+            bail!("{} can't be checked: no pair counts; compare again", path.display())
+        }
         _ if has_regression => Ok(Outcome::CheckFailed),
         ExperimentState::Unfinished => {
             bail!(

@@ -6,7 +6,8 @@ use super::counted;
 use super::format::format_value;
 use super::table::STYLE;
 use crate::measure::experiment::{
-    Estimate, Experiment, ExperimentState, Leaning, LineResult, MachineSpread, Scale, Verdict, VoidReason,
+    Estimate, Experiment, ExperimentKind, ExperimentState, Leaning, LineResult, MachineSpread, Scale, Verdict,
+    VoidReason,
 };
 
 /// An experiment, judged.
@@ -102,6 +103,20 @@ impl<'a> ExperimentReport<'a> {
             notes.push(format!(
                 "the same: within {:.1}%, but for what spreads more on this machine: {wider}",
                 100.0 * plan.margin
+            ));
+        }
+        if plan.n_pairs < plan.fewest_pairs() {
+            notes.push(format!(
+                "with fewer than {} pairs nothing can be called different (--pairs)",
+                plan.fewest_pairs()
+            ));
+        }
+        let is_one_setting =
+            experiment.a.settings == experiment.b.settings && experiment.a.settings != Default::default();
+        if experiment.kind == ExperimentKind::Ab && is_one_setting {
+            notes.push(format!(
+                "warning: both sides ran with the same settings: {} or {} changes nothing here",
+                experiment.a.label, experiment.b.label
             ));
         }
         match &plan.spread_from {

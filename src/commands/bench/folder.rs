@@ -34,7 +34,7 @@ impl RunFolder {
 }
 
 fn could_not(what: &str, path: &Path) -> String {
-    format!("could not {what} the run folder {} (choose another with --out)", path.display())
+    format!("could not {what} the run folder {} (choose another folder)", path.display())
 }
 
 /// Locks the folder itself, so that no file tells of a lock that has ended. Where folders can't be opened, there is none.
@@ -52,7 +52,7 @@ fn lock(path: &Path) -> anyhow::Result<Option<File>> {
 
 /// Makes a folder that was not there, called `name` or, if that is taken, `name-2`, `name-3` …
 fn new_folder(parent: &Path, name: &str) -> anyhow::Result<(PathBuf, MadeFolders)> {
-    let could_not = || format!("could not make a run folder in {} (choose another with --out)", parent.display());
+    let could_not = || format!("could not make a run folder in {} (choose another folder)", parent.display());
     let mut made = MadeFolders::make(parent).with_context(could_not)?;
     for n in 1.. {
         let path = parent.join(if n == 1 { name.to_owned() } else { format!("{name}-{n}") });

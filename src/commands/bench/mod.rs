@@ -19,7 +19,7 @@ use praxis::pacing::{FrameWait, HybridSleep, ObtainedPriority, describe_machine,
 
 use super::beside::Beside;
 use super::session::{Session, Stage, StageView};
-use super::{Outcome, interruption, places, terminal};
+use super::{Outcome, WrongUsage, interruption, places, terminal};
 use crate::cli::BenchArgs;
 pub(super) use folder::{RunFolder, default_name};
 use goldens::RunGoldens;
@@ -35,6 +35,10 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
     if args.experiment.is_comparing() {
         return experiment::run(args);
     }
+    if let Some(flag) = args.experiment.only_comparing() {
+        let fault = format!("--{flag} is about comparing: add --ab, --vs or --self-test, or leave it out");
+        return Err(WrongUsage(fault).into());
+    }
     let scene = args.scene.as_deref().unwrap_or_default();
     let is_interrupted = interruption::listen(PATIENCE, "stopped before the run was saved")?;
     let session = Session::open(&args.render)?;
@@ -48,6 +52,11 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
     let run_goldens = RunGoldens::of(args, scene)?;
     // The folder first: an hour's run that can't be saved would be lost.
     let folder = RunFolder::create(args.out.as_deref(), scene)?;
+    anyhow::ensure!(
+        !folder.path.join("experiment.json").exists(),
+        "{} holds a comparison: choose another folder with --out",
+        folder.path.display()
+    );
     let mut stage = load_for_bench(&session, scene, size_px)?;
     let submit_blocks = match args.submit_blocks {
         Some(blocks) => blocks,

@@ -64,7 +64,8 @@ pub fn run(args: &CaptureArgs) -> anyhow::Result<Outcome> {
     terminal::note(
         args.render.quiet,
         &format!(
-            "{n_failed} of {n_checked} goldens failed; if the change is meant, look at them and `praxis capture --bless`"
+            "{n_failed} of {n_checked} goldens failed; if the change is meant, look at them and `praxis capture --bless{}`",
+            args.scenes.iter().map(|scene| format!(" {scene}")).collect::<String>()
         ),
     );
     Ok(Outcome::CheckFailed)

@@ -1,5 +1,7 @@
 //! winit's events to the viewer.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use winit::application::ApplicationHandler;
@@ -19,13 +21,15 @@ const SLEEP_MARGIN: Duration = Duration::from_millis(3);
 pub struct App<'a> {
     args: &'a WindowArgs,
     viewer: Option<Viewer>,
+    /// Told to whoever would close it.
+    is_open: Arc<AtomicBool>,
     outcome: anyhow::Result<()>,
 }
 
 impl<'a> App<'a> {
     /// Nothing is open yet.
-    pub fn new(args: &'a WindowArgs) -> Self {
-        Self { args, viewer: None, outcome: Ok(()) }
+    pub fn new(args: &'a WindowArgs, is_open: Arc<AtomicBool>) -> Self {
+        Self { args, viewer: None, is_open, outcome: Ok(()) }
     }
 
     /// What became of it.
@@ -93,9 +97,15 @@ impl ApplicationHandler for App<'_> {
         }
         let next = Viewer::open(event_loop, self.args).map(|viewer| {
             self.viewer = Some(viewer);
+            self.is_open.store(true, Ordering::Relaxed);
             Some(Next::Frame)
         });
         self.go_on(event_loop, next);
+    }
+
+    /// Somebody asked the program to end.
+    fn user_event(&mut self, event_loop: &ActiveEventLoop, (): ()) {
+        self.with_viewer(event_loop, |_| Ok(Some(Next::Close)));
     }
 
     fn suspended(&mut self, event_loop: &ActiveEventLoop) {

@@ -16,13 +16,21 @@ mod survive;
 mod viewer;
 mod watch;
 
-use anyhow::Context;
-use winit::event_loop::EventLoop;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use super::Outcome;
+use anyhow::Context;
+use winit::event_loop::{EventLoop, EventLoopProxy};
+
+use super::{Outcome, interruption};
 use crate::cli::WindowArgs;
 use app::App;
 
+/// How long the first Ctrl-C has to be obeyed before a second one counts.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// What shells say of a program that SIGINT ended.
+const KILLED_BY_INTERRUPT: i32 = 130;
 const WITHOUT_DISPLAY: &str = "without a display `praxis bench SCENE` measures a scene and `praxis capture SCENE --out FILE` \
                                makes a picture of it";
 
@@ -32,12 +40,25 @@ pub fn run(args: &WindowArgs) -> anyhow::Result<Outcome> {
         let reason = without_place(&error.to_string());
         anyhow::anyhow!("no window can be opened here ({reason}); {WITHOUT_DISPLAY}")
     })?;
+    let is_open = Arc::new(AtomicBool::new(false));
+    close_on_interrupt(event_loop.create_proxy(), is_open.clone())?;
     quiet::catch_panics(|| {
-        let mut app = App::new(args);
+        let mut app = App::new(args, is_open);
         event_loop.run_app(&mut app).context("the window's event loop failed")?;
         app.into_outcome()
     })?;
     Ok(Outcome::Good)
+}
+
+/// Ctrl-C closes the window as its own button does, so that a recording is kept. Before it is open there is nothing to keep.
+fn close_on_interrupt(proxy: EventLoopProxy<()>, is_open: Arc<AtomicBool>) -> anyhow::Result<()> {
+    interruption::listen_with(PATIENCE, "stopped before the window was closed", move || {
+        if !is_open.load(Ordering::Relaxed) {
+            std::process::exit(KILLED_BY_INTERRUPT);
+        }
+        // The event loop has ended: so will the program.
+        let _ = proxy.send_event(());
+    })
 }
 
 /// winit's errors and panics begin with the place in its sources, which says nothing to a user.

@@ -1,7 +1,9 @@
 //! From pairs to verdicts. No clock, no file, no chance: the same pairs give the same verdicts.
 
 use super::series::{Series, line_names};
-use super::{Clock, Estimate, Experiment, ExperimentState, LineResult, Look, Pair, Plan, Scale, Verdict, gate_clock};
+use super::{
+    Clock, Estimate, Experiment, ExperimentState, LineResult, Look, Pair, Plan, Scale, Verdict, VoidReason, gate_clock,
+};
 use crate::measure::names::LineKind;
 use crate::measure::statistics::{detectable_effect, hodges_lehmann, holm, median, robust_deviation, signed_rank_test};
 
@@ -47,7 +49,9 @@ pub fn judge(plan: &Plan, pairs: &mut [Pair]) -> Judgement {
         names.iter().filter(|name| !is_gated(name)).filter_map(|name| Series::of(name, &valid)).collect();
 
     let rejected_at = rejections(plan, &gated, valid.len());
-    let is_exhausted = valid.len() >= plan.n_pairs as usize || pairs.len() >= plan.n_attempts as usize;
+    // What somebody stopped says nothing about the machine, and uses up no attempt.
+    let n_attempts = pairs.iter().filter(|pair| pair.void != Some(VoidReason::Interrupted)).count();
+    let is_exhausted = valid.len() >= plan.n_pairs as usize || n_attempts >= plan.n_attempts as usize;
     let is_at_look = is_exhausted || plan.looks.iter().any(|look| look.n_pairs as usize == valid.len());
     let mut lines: Vec<LineResult> =
         gated.iter().zip(rejected_at).map(|(series, at)| result(plan, series, Some(at))).collect();

@@ -65,6 +65,13 @@ pub struct Look {
 }
 
 impl Plan {
+    /// The fewest pairs that could call one of the judged lines different, were there one look.
+    pub fn fewest_pairs(&self) -> u32 {
+        let level = self.alpha / self.gated.len().max(1) as f64;
+        // n pairs give no p-value below 2¹⁻ⁿ; beyond 64 no α is that small.
+        (1..64).find(|&n| least_p_value(n as usize) <= level).unwrap_or(64)
+    }
+
     /// A plan of at most `n_pairs` pairs for `gated` lines, with the margins of a machine of which nothing is known.
     pub fn new(n_pairs: u32, seed: u64, gated: &[&str]) -> Self {
         let gated: Vec<String> = gated.iter().map(|&name| name.to_owned()).collect();
@@ -143,6 +150,12 @@ fn looks(n_pairs: u32, alpha: f64, n_lines: usize) -> Vec<Look> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn measure_few_pairs_tell_nothing() {
+        assert_eq!(Plan::new(30, 0, &GATED_LINES).fewest_pairs(), 11);
+        assert_eq!(Plan::new(30, 0, &GATED_LINES[..1]).fewest_pairs(), 8, "2^-7 is less than 0.01");
+    }
 
     #[test]
     fn measure_alpha_is_spent_and_no_more() {

@@ -324,7 +324,7 @@ mod tests {
         }
 
         fn calls(&self) -> Calls {
-            Calls { poll_running_ns: vec![700], poll_done_ns: vec![2_500], look_ns: vec![50], ..Calls::default() }
+            Calls { poll_running_ns: vec![700], poll_done_ns: vec![2_500], look_ns: vec![50] }
         }
     }
 

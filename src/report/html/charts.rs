@@ -358,7 +358,8 @@ fn mesh(chart: &mut Chart, unit: Unit, size: Size) -> Outcome {
     in_page_colours(chart.configure_mesh().disable_x_mesh())
         .x_labels(if size.width_px > 500 { 8 } else { 4 })
         .y_labels(4)
-        .x_label_formatter(&|frame| format!("{frame:.0}"))
+        // Frames and pairs are counted: between two of them there is nothing to label.
+        .x_label_formatter(&|at| if at.fract() == 0.0 { format!("{:.0}", at.abs()) } else { String::new() })
         .y_label_formatter(&|value| axis_label(*value, unit))
         .draw()?;
     Ok(())

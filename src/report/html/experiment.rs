@@ -57,6 +57,26 @@ fn judged(experiment: &Experiment) -> impl Iterator<Item = &LineResult> {
     experiment.lines.iter().filter(|line| line.verdict != Verdict::NotJudged)
 }
 
+/// The lines that seem to go somewhere, although that is not sure.
+fn leaning(experiment: &Experiment, html: &mut String) {
+    for line in judged(experiment) {
+        let where_to = match line.leaning() {
+            Some(Leaning::Slower) => "seems to take longer",
+            Some(Leaning::Faster) => "seems to take less",
+            None => continue,
+        };
+        push(
+            html,
+            format_args!(
+                "<p><b>{}</b> {where_to}, which is not sure yet: {} ({}).</p>\n",
+                escaped(&line.name),
+                shown(line.difference.estimate, line),
+                escaped(&interval_text(&line.difference, line))
+            ),
+        );
+    }
+}
+
 fn names_with(experiment: &Experiment, verdict: Verdict) -> Vec<&str> {
     judged(experiment).filter(|line| line.verdict == verdict).map(|line| line.name.as_str()).collect()
 }
@@ -109,12 +129,17 @@ fn verdict(experiment: &Experiment, html: &mut String) {
         [(Verdict::Same, "The same, within the margin"), (Verdict::CantTell, "Can't tell; more pairs would")]
     {
         let names = names_with(experiment, verdict);
+        if verdict == Verdict::CantTell {
+            leaning(experiment, html);
+        }
         if !names.is_empty() {
             push(html, format_args!("<p>{what}: {}.</p>\n", escaped(&names.join(", "))));
         }
     }
     let state = match experiment.state {
-        ExperimentState::Unfinished => "It has not finished: <code>praxis bench --resume FOLDER</code> goes on.",
+        ExperimentState::Unfinished => {
+            "It has not finished: <code>praxis bench --resume</code> with this page's folder goes on."
+        }
         ExperimentState::Decided => "It stopped as soon as every judged line was decided.",
         ExperimentState::Exhausted => "It made all the pairs that it was given, and some line is undecided.",
     };
@@ -205,7 +230,7 @@ fn intervals(experiment: &Experiment, html: &mut String) {
         html,
         format_args!(
             "<section id=\"intervals\">\n<h2>How much B differs from A</h2>\n<p class=\"lead\">Right of 0, B takes longer. The dot is the estimate, the \
-             bar where the true difference lies with {percent:.0}% certainty for all lines together; the band is the margin, within which nobody would care.</p>\n"
+             bar where the true difference lies with {percent:.0}% certainty, each line by itself; the band is the margin, within which nobody would care.</p>\n"
         ),
     );
     let height_px = 44 + 34 * rows.len() as u32;
@@ -217,8 +242,8 @@ fn intervals(experiment: &Experiment, html: &mut String) {
 
 fn table(experiment: &Experiment, html: &mut String) {
     html.push_str(
-        "<section id=\"lines\">\n<h2>Every line</h2>\n<p class=\"lead\">A and B are medians over runs of the run's median. A heading \
-         sorts; a name leads to the line's runs.</p>\n<div class=\"scroll\">\n<table id=\"table\">\n<thead><tr>",
+        "<section id=\"lines\">\n<h2>Every line</h2>\n<p class=\"lead\">A and B are medians over runs of the run's median; B to A is the middle of \
+         the pairs' own ratios, which cancel what drifts, and not the ratio of these two. A heading sorts; a name leads to the line's runs.</p>\n<div class=\"scroll\">\n<table id=\"table\">\n<thead><tr>",
     );
     for (class, title, hint) in [
         ("name", "line", "Sort by name"),
@@ -372,7 +397,7 @@ fn pairs(experiment: &Experiment, html: &mut String) {
 }
 
 fn glossary(html: &mut String) {
-    const WORDS: [(&str, &str); 7] = [
+    const WORDS: [(&str, &str); 11] = [
         (
             "Run",
             "One execution of the benchmark, in a process of its own. Frames of one run resemble each other, so a run counts as one sample, never each of its frames.",
@@ -381,9 +406,25 @@ fn glossary(html: &mut String) {
             "Pair",
             "A run of A and a run of B, one after the other, in an order drawn by lot: whatever drifts on the machine drifts for both.",
         ),
-        ("Slower, faster", "The interval is clear of 0, and the estimate beyond the margin."),
+        (
+            "Line",
+            "One thing that is measured in every frame. The judged ones get a verdict; the rest are <i>shown only</i>: they tell where a difference comes from, and are no evidence by themselves, since of so many lines some differ by chance.",
+        ),
+        (
+            "B to A",
+            "The middle of what the pairs say, each pair being a run of A and one of B that ran beside it (Hodges–Lehmann). Columns A and B are medians over all runs; where runs spread, their ratio may be quite another.",
+        ),
+        (
+            "Interval",
+            "Where the true difference lies, for that line by itself. Verdicts need more: that none of the judged lines is called different by chance.",
+        ),
+        (
+            "Slower, faster",
+            "All judged lines together, the test finds it at one of the looks; the interval is clear of 0, and the estimate beyond the margin. Before the first look there is no such verdict.",
+        ),
         ("The same", "The interval lies within the margin: whatever the difference is, it is too small to matter."),
         ("Can't tell", "Neither: more pairs would tell."),
+        ("Leans", "Can't be told yet, though the line's own interval is clear of 0: likely, not sure."),
         ("Detectable", "The least difference that so many pairs would have found nine times out of ten."),
         (
             "Clock chain",

@@ -9,7 +9,7 @@ mod spread;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use praxis::measure::experiment::{
     EXPERIMENT_SCHEMA, Experiment, ExperimentKind, ExperimentState, GATED_LINES, N_PAIRS, NO_CHAIN_GATE, Plan, Side,
     Verdict,
@@ -48,7 +48,9 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         }
         None => {
             let experiment = plan(args)?;
-            (RunFolder::create(args.out.as_deref(), &format!("{}-compared", scene_of(args)))?, experiment)
+            let folder = RunFolder::create(args.out.as_deref(), &format!("{}-compared", scene_of(args)))?;
+            refuse_results(&folder.path)?;
+            (folder, experiment)
         }
     };
     let mut running = Running {
@@ -77,9 +79,26 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         write_atomically(&folder.path.join("report.html"), |file| file.write_all(page.as_bytes()))?;
     }
     end?;
+    ensure!(
+        experiment.n_valid_pairs() > 0,
+        "no pair counts: nothing was compared; {} says why each is void",
+        folder.path.join(EXPERIMENT_FILE).display()
+    );
     terminal::note(args.render.quiet, &format!("wrote {}", folder.path.display()));
     let has_regression = experiment.lines.iter().any(|line| line.verdict == Verdict::Regressed);
     Ok(if has_regression { Outcome::CheckFailed } else { Outcome::Good })
+}
+
+/// A comparison doesn't mix with what lies in its folder already.
+fn refuse_results(folder: &Path) -> anyhow::Result<()> {
+    let path = folder.display();
+    if folder.join(EXPERIMENT_FILE).exists() {
+        bail!(
+            "{path} holds a comparison already: `praxis bench --resume {path}` goes on with it; or choose another folder with --out"
+        );
+    }
+    ensure!(!folder.join("run.json").exists(), "{path} holds a run already: choose another folder with --out");
+    Ok(())
 }
 
 /// Takes away what a comparison without any pair has written: nobody would go on with it.
@@ -105,6 +124,9 @@ fn plan(args: &BenchArgs) -> anyhow::Result<Experiment> {
         |label: String, program: PathBuf, arguments: Vec<String>| Side { label, program, arguments, ..Side::default() };
     let (kind, a, b) = if let Some(text) = &args.experiment.ab {
         let two = TwoValues::parse(text)?;
+        if given.iter().any(|flag| flag.name == two.name) {
+            return Err(WrongUsage(format!("--ab gives --{0} two values: leave out --{0}", two.name)).into());
+        }
         let [a_flags, b_flags] = two.sides(&given);
         let label = |idx: usize| format!("{}={}", two.name, two.values[idx]);
         let a = side(label(0), program.clone(), flags::run_arguments(scene, &a_flags)?);

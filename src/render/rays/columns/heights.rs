@@ -7,7 +7,7 @@ const LEAST_NORMAL: f64 = 1.0 / 16_384.0;
 
 /// The least half that is not less than `x`; [`NEVER`] if there is none. No subnormal numbers.
 pub fn half_at_least(x: f64) -> u16 {
-    if !(x <= 65_504.0) {
+    if x.is_nan() || x > 65_504.0 {
         return NEVER;
     }
     if x > 0.0 {

@@ -24,7 +24,7 @@ fn rays_towards_sun(scene: &Scene, tracer: &Tracer, n: usize, seed: u64) -> Vec<
     let origin_of = |i: usize, random: &mut Random| -> Vec3 {
         if i % 3 == 2 || still.is_empty() {
             let anywhere = random.within(bounds.min - 0.1 * size, bounds.max + 0.1 * size);
-            if i % 2 == 0 {
+            if i.is_multiple_of(2) {
                 return anywhere;
             }
             let mut at = sun_from_world * anywhere.as_dvec3();
