@@ -10,7 +10,8 @@ use anyhow::{Context, Result};
 use praxis::resident::{Comparison, Config, Operation, ResidentWorker, StartError, Ticket, sum_of};
 
 fn main() -> Result<()> {
-    let n = std::env::args().nth(1).map_or(Ok(1000), |text| text.parse()).context("the argument is how many numbers")?;
+    let n =
+        std::env::args().nth(1).map_or(Ok(1000), |text| text.parse()).context("the argument is how many numbers")?;
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
     let adapter = adapters.first().context("there is no adapter")?;

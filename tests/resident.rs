@@ -293,7 +293,10 @@ fn resident_gpu_what_makes_no_sense_is_refused_before_it_is_submitted() {
     assert_eq!(worker.write(&a, &[0.0; 7]), Err(Invalid::Slice { slice: 7, array: 8 }.into()));
     assert_eq!(worker.array(0).map(drop), Err(Invalid::Empty.into()));
     let too_much = worker.array(1 << 19).map(drop).expect_err("the arena has a quarter of a million");
-    assert!(matches!(too_much, OperationError::OutOfMemory { arena_bytes, .. } if arena_bytes == 1 << 20), "{too_much}");
+    assert!(
+        matches!(too_much, OperationError::OutOfMemory { arena_bytes, .. } if arena_bytes == 1 << 20),
+        "{too_much}"
+    );
     assert_eq!(worker.status().n_submitted, before);
 }
 

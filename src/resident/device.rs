@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use super::error::StartError;
 use super::kernel::{KernelOptions, kernel_wgsl};
-use super::layout::{BEATS_WORD, CALL_WORD, COUNTED_WORD, MAX_TURNS, STATE_WORDS, SUM_BLOCK, answers_words, mailbox_words};
+use super::layout::{
+    BEATS_WORD, CALL_WORD, COUNTED_WORD, MAX_TURNS, STATE_WORDS, SUM_BLOCK, answers_words, mailbox_words,
+};
 use super::polling::{self, PollFault};
 use super::{Config, user_operation};
-use crate::gpu::{
-    Gpu, GpuError, MemoryType, RawError, SharedMemory, compute_pipeline, read_buffer, storage_layout,
-};
+use crate::gpu::{Gpu, GpuError, MemoryType, RawError, SharedMemory, compute_pipeline, read_buffer, storage_layout};
 
 const LABEL: &str = "praxis::resident";
 /// Looks at the ring between two heartbeats.

@@ -38,7 +38,13 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    pub fn new(shared: Arc<Shared>, device: KernelDevice, settings: Settings, n_workgroups: u32, config: &Config) -> Self {
+    pub fn new(
+        shared: Arc<Shared>,
+        device: KernelDevice,
+        settings: Settings,
+        n_workgroups: u32,
+        config: &Config,
+    ) -> Self {
         let now = Instant::now();
         Self {
             shared,

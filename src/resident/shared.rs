@@ -223,7 +223,11 @@ impl Shared {
             self.advance(&mut core);
             let is_answered = core.ring.first_pending() > ticket;
             let lost = core.lost.clone();
-            if is_answered { Some(Ok(())) } else { Some(Err(OperationError::Lost { reason: lost?, ticket: Some(ticket) })) }
+            if is_answered {
+                Some(Ok(()))
+            } else {
+                Some(Err(OperationError::Lost { reason: lost?, ticket: Some(ticket) }))
+            }
         })
     }
 

@@ -87,9 +87,8 @@ fn has_signature(module: &naga::Module) -> bool {
     };
     let number = naga::Scalar::F32;
     let is_number = |ty| module.types[ty].inner == naga::TypeInner::Scalar(number);
-    let is_vector = |ty| {
-        module.types[ty].inner == naga::TypeInner::Vector { size: naga::VectorSize::Quad, scalar: number }
-    };
+    let is_vector =
+        |ty| module.types[ty].inner == naga::TypeInner::Vector { size: naga::VectorSize::Quad, scalar: number };
     let returns = function.result.as_ref().is_some_and(|result| is_number(result.ty));
     match &function.arguments[..] {
         [a, b, parameters] => returns && is_number(a.ty) && is_number(b.ty) && is_vector(parameters.ty),
@@ -113,7 +112,9 @@ fn words_of(wgsl: &str) -> Vec<String> {
                 text.push(' ');
                 2
             }
-            () if depth == 0 && rest.starts_with("//") => rest.find(['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}']).unwrap_or(rest.len()),
+            () if depth == 0 && rest.starts_with("//") => {
+                rest.find(['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}']).unwrap_or(rest.len())
+            }
             () => {
                 if depth == 0 {
                     text.push(next);
@@ -160,7 +161,10 @@ mod tests {
         }
         let operation = body("return a;");
         for (wgsl, reason) in [
-            (format!("@group(0) @binding(0) var<storage, read_write> user_x: array<f32>;\n{operation}"), "no variables"),
+            (
+                format!("@group(0) @binding(0) var<storage, read_write> user_x: array<f32>;\n{operation}"),
+                "no variables",
+            ),
             (format!("var<private> user_x: f32;\n{operation}"), "no variables"),
             (format!("override user_x: f32 = 1.0;\n{operation}"), "no override"),
             (format!("alias user_x = f32;\n{operation}"), "no alias"),

@@ -120,7 +120,12 @@ impl Mirror {
     }
 
     /// New contents on both sides.
-    pub fn rewrite(&mut self, worker: &ResidentWorker, place: Place, random: &mut Random) -> Result<(), OperationError> {
+    pub fn rewrite(
+        &mut self,
+        worker: &ResidentWorker,
+        place: Place,
+        random: &mut Random,
+    ) -> Result<(), OperationError> {
         let (group, idx) = place;
         let values = &mut self.groups[group].mirrors[idx];
         values.fill_with(|| if group == TALLY { 0.0 } else { random.value() });
@@ -142,7 +147,8 @@ impl Mirror {
         let n_wanted = if is_large { 1 } else { 1 + random.below(3) };
         for _ in 0..n_wanted {
             let n_small = 1 + LENGTHS.len();
-            let group = if is_large { n_small + random.below(LARGE_LENGTHS.len()) } else { 1 + random.below(LENGTHS.len()) };
+            let group =
+                if is_large { n_small + random.below(LARGE_LENGTHS.len()) } else { 1 + random.below(LENGTHS.len()) };
             let step = self.step(random, group);
             self.push(step, &mut steps, &mut expected);
         }
@@ -215,7 +221,10 @@ impl Mirror {
                 self.groups[out.0].mirrors[out.1].fill(value);
                 out
             }
-            Step::Add { a, b, out } | Step::Multiply { a, b, out } | Step::Compare { a, b, out, .. } | Step::User { a, b, out, .. } => {
+            Step::Add { a, b, out }
+            | Step::Multiply { a, b, out }
+            | Step::Compare { a, b, out, .. }
+            | Step::User { a, b, out, .. } => {
                 let values: Vec<f32> = self.computed(&step, a, b).collect();
                 self.groups[out.0].mirrors[out.1].copy_from_slice(&values);
                 expected.reads.push(a);
@@ -225,7 +234,8 @@ impl Mirror {
                 out
             }
             Step::Filter { a, mask, out } => {
-                let kept: Vec<f32> = self.values(a).iter().zip(self.values(mask)).filter(|(_, m)| **m != 0.0).map(|(x, _)| *x).collect();
+                let kept: Vec<f32> =
+                    self.values(a).iter().zip(self.values(mask)).filter(|(_, m)| **m != 0.0).map(|(x, _)| *x).collect();
                 self.groups[out.0].mirrors[out.1][..kept.len()].copy_from_slice(&kept);
                 expected.counts.push((steps.len() - 1, kept.len()));
                 expected.reads.extend([a, mask, out]);

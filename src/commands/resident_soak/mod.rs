@@ -118,7 +118,12 @@ impl Soak<'_> {
     }
 
     /// Random chains on one worker until it is time for another, or for the end; whether it is.
-    fn run_worker(&mut self, worker: &ResidentWorker, until: Instant, is_interrupted: &AtomicBool) -> anyhow::Result<bool> {
+    fn run_worker(
+        &mut self,
+        worker: &ResidentWorker,
+        until: Instant,
+        is_interrupted: &AtomicBool,
+    ) -> anyhow::Result<bool> {
         let mut mirror = Mirror::new(worker, &mut self.random)?;
         let restart_at = Instant::now() + Duration::from_millis(2_000 + self.random.below(4_000) as u64);
         // More than the ring holds: answers are kept while nobody takes them.
@@ -139,10 +144,11 @@ impl Soak<'_> {
                 }
             }
             self.disturb(worker);
-            let (submitted, expected) = mirror.chain(&mut self.random, |operations, _| match worker.try_submit(operations) {
-                Err(OperationError::Full) => (true, worker.submit(operations)),
-                submitted => (false, submitted),
-            });
+            let (submitted, expected) =
+                mirror.chain(&mut self.random, |operations, _| match worker.try_submit(operations) {
+                    Err(OperationError::Full) => (true, worker.submit(operations)),
+                    submitted => (false, submitted),
+                });
             self.tally.n_full += u64::from(submitted.0);
             in_flight.push_back(InFlight { ticket: submitted.1?, expected });
             while in_flight.len() > n_most {

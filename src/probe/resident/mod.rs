@@ -16,6 +16,9 @@ use crate::resident::coherence::{
 
 const QUESTION: &str = "Can a CPU store reach a running kernel, and a kernel's store the CPU?";
 
+/// Somewhat more than the window: what rings and looks slow down only makes it longer.
+const BOUND: f64 = 1.2;
+
 /// What runs kernels with mailboxes: a device, or a test's stand-in.
 pub(super) trait Mailboxes {
     /// The memory that the CPU can map.
@@ -32,8 +35,8 @@ pub(super) trait Mailboxes {
 pub fn measure(gpu: &Gpu, context: &Context, watch: &mut dyn Watch) -> ProbeReport {
     let mut report = context.report("resident", QUESTION, Some(gpu));
     let (window, n_trips) = match context.effort {
-        Effort::Full => (Window { n_rings: 52, period_ns: 5_000_000 }, 5_000),
-        Effort::Quick => (Window { n_rings: 8, period_ns: 1_000_000 }, 300),
+        Effort::Full => (Window { n_rings: 52, period_ns: 5_000_000, bound: BOUND }, 5_000),
+        Effort::Quick => (Window { n_rings: 8, period_ns: 1_000_000, bound: BOUND }, 300),
     };
     report
         .settings
@@ -72,24 +75,24 @@ fn told(error: MailboxError) -> OpError {
 
 /// All ways in `memory`: every qualifier with and without barrier; without the fence; and on one line.
 fn all_ways_in(memory: MemoryType) -> Vec<Way> {
-        let way = |qualifier, has_barrier, has_fence, distance_bytes| Way {
-            memory,
-            qualifier,
-            has_barrier,
-            has_fence,
-            distance_bytes,
-        };
-        let with = |has_barrier, has_fence, distance_bytes| {
-            Qualifier::ALL.map(|qualifier| way(qualifier, has_barrier, has_fence, distance_bytes))
-        };
-        [
-            with(false, true, APART_BYTES),
-            with(true, true, APART_BYTES),
-            with(false, false, APART_BYTES),
-            with(false, true, TOGETHER_BYTES),
-        ]
-        .concat()
-    }
+    let way = |qualifier, has_barrier, has_fence, distance_bytes| Way {
+        memory,
+        qualifier,
+        has_barrier,
+        has_fence,
+        distance_bytes,
+    };
+    let with = |has_barrier, has_fence, distance_bytes| {
+        Qualifier::ALL.map(|qualifier| way(qualifier, has_barrier, has_fence, distance_bytes))
+    };
+    [
+        with(false, true, APART_BYTES),
+        with(true, true, APART_BYTES),
+        with(false, false, APART_BYTES),
+        with(false, true, TOGETHER_BYTES),
+    ]
+    .concat()
+}
 
 fn probe(report: &mut ProbeReport, device: &mut impl Mailboxes, window: Window, n_trips: u32, watch: &mut dyn Watch) {
     let memory = match device.memory_types() {

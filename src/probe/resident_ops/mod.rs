@@ -15,7 +15,9 @@ use super::interleave::{Plan, Subject, Watch, measure_interleaved, one_line};
 use super::report::{Ended, ProbeReport};
 use crate::gpu::Gpu;
 use crate::pacing::FrameWait;
-use crate::resident::{Array, Comparison, Config, Operation, OperationError, ResidentWorker, StartError, Ticket, sum_of};
+use crate::resident::{
+    Array, Comparison, Config, Operation, OperationError, ResidentWorker, StartError, Ticket, sum_of,
+};
 use submitted::{Arrays, Pipelines};
 
 const QUESTION: &str = "What does a small operation cost as a submission, through a resident worker, and on one core?";
@@ -102,7 +104,8 @@ pub(super) struct Data {
 impl Data {
     fn new(n: usize) -> Self {
         // No pattern that a branch predictor could learn.
-        let random = |idx: usize| (idx as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23).wrapping_mul(0xBF58_476D);
+        let random =
+            |idx: usize| (idx as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23).wrapping_mul(0xBF58_476D);
         let unit = |idx: usize| ((random(idx) >> 40) & 0xffff) as f32 / 65_536.0;
         let a: Vec<f32> = (0..n).map(unit).collect();
         let b = (0..n).map(|idx| unit(idx + 12_345)).collect();
@@ -141,10 +144,11 @@ impl Rows {
     }
 }
 
-/// Measures it on `gpu`, with a worker on a device of its own.
-pub fn measure(gpu: &Gpu, context: &Context, watch: &mut dyn Watch) -> ProbeReport {
+/// Measures it on `gpu`, with a worker on a device of its own, whose kernel has the barrier behind the doorbell or not.
+pub fn measure(gpu: &Gpu, context: &Context, is_acquiring: bool, watch: &mut dyn Watch) -> ProbeReport {
     let mut report = context.report("resident-ops", QUESTION, Some(gpu));
-    let config = Config { idle_time: Some(Duration::ZERO), ..Config::default() };
+    let config = Config { idle_time: Some(Duration::ZERO), is_acquiring, ..Config::default() };
+    report.settings.set("is_acquiring", is_acquiring);
     match ResidentWorker::start(&gpu.instance, &gpu.adapter, &config) {
         Ok(worker) => {
             if let Err(error) = measure_with(&mut report, gpu, context, &worker, watch) {

@@ -40,7 +40,9 @@ pub(super) fn fill(report: &mut ProbeReport, all_rows: &[usize], variants: &[Var
     let title = format!("One operation at the median; batched: of {N_BATCHED} in a submission, a chain in one");
     report.tables.push(Table { title, columns, rows });
     for op in Op::ALL {
-        let line = |way: Way| (name(way), all_rows.iter().filter_map(|n| Some((*n as f64, median_us(*n, op, way)?))).collect());
+        let line = |way: Way| {
+            (name(way), all_rows.iter().filter_map(|n| Some((*n as f64, median_us(*n, op, way)?))).collect())
+        };
         let lines = Way::ALL.map(line).to_vec();
         let title = format!("{} by rows", op.name());
         report.charts.push(Chart { title, unit: "µs", marks: Marks::Lines { x_name: "rows", lines } });

@@ -1,4 +1,4 @@
-//! How workgroups share a batch, in all interleavings: a twin of `call`, `follow` and `meet` of `kernel/lead.wgsl`, with a step for each
+//! How workgroups share a batch, in all interleavings: a twin of `main`, `call` and `work` of `kernel/lead.wgsl`, with a step for each
 //! access to memory that others see.
 //!
 //! A leader and two followers work through batches of various sizes. Each member must do its share of each phase once, only after all
@@ -94,7 +94,11 @@ impl World {
             }
             At::Call(batch) => {
                 self.call = (batch + 1, BATCHES[batch].0);
-                if flaw == Flaw::ResetAfterCall { At::LateReset(batch) } else { At::Work(batch, BATCHES[batch].0, 0, 0) }
+                if flaw == Flaw::ResetAfterCall {
+                    At::LateReset(batch)
+                } else {
+                    At::Work(batch, BATCHES[batch].0, 0, 0)
+                }
             }
             At::LateReset(batch) => {
                 self.arrived = 0;
@@ -115,7 +119,9 @@ impl World {
             At::ReadNumber(call, members) => At::Work(self.number, members, 0, call),
             At::Work(batch, members, phase, call) => {
                 if phase > 0 && self.shares[batch][phase - 1][..members].contains(&0) {
-                    return Err(format!("{group} begins phase {phase} of batch {batch} before all have done the one before"));
+                    return Err(format!(
+                        "{group} begins phase {phase} of batch {batch} before all have done the one before"
+                    ));
                 }
                 self.shares[batch][phase][group] += 1;
                 if self.shares[batch][phase][group] > 1 {
@@ -174,7 +180,10 @@ impl World {
                 let is_right = shares[..members].iter().all(|n| *n == 1) && shares[members..].iter().all(|n| *n == 0);
                 // With no meetings phases are not completed one by one.
                 if !is_right || self.completed[batch][phase] != 1 {
-                    return Err(format!("batch {batch}, phase {phase}: {shares:?}, completed {:?}", self.completed[batch]));
+                    return Err(format!(
+                        "batch {batch}, phase {phase}: {shares:?}, completed {:?}",
+                        self.completed[batch]
+                    ));
                 }
             }
         }

@@ -177,7 +177,8 @@ mod tests {
         let mut ring = Ring::after(4, u64::from(u32::MAX) - 2);
         let tickets: Vec<u64> = (0..4).map(|_| ring.claim().expect("a slot").ticket).collect();
         assert_eq!(tickets.iter().map(|ticket| number_of(*ticket)).collect::<Vec<_>>(), [u32::MAX - 1, u32::MAX, 0, 1]);
-        let flags: Vec<u32> = (0..4).map(|slot_idx| number_of(tickets[(slot_idx + 4 - ring.slot_of(tickets[0])) % 4])).collect();
+        let flags: Vec<u32> =
+            (0..4).map(|slot_idx| number_of(tickets[(slot_idx + 4 - ring.slot_of(tickets[0])) % 4])).collect();
         ring.advance(|slot_idx| flags[slot_idx]);
         assert!(!ring.has_pending());
         assert!(tickets.iter().all(|ticket| ring.take(*ticket) == Taken::InSlot(ring.slot_of(*ticket))));

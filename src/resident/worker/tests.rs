@@ -3,6 +3,7 @@
 use super::*;
 use crate::gpu::{GpuOptions, choose_adapter, instance};
 use crate::resident::layout::FIRST_SLOT_WORD;
+use crate::resident::{Config, StartError};
 
 fn worker(config: &Config) -> Option<ResidentWorker> {
     let instance = instance(&GpuOptions::default());
@@ -50,7 +51,8 @@ fn resident_gpu_no_descriptor_reaches_beyond_the_arena() {
 
 #[test]
 fn resident_gpu_workgroups_that_share_give_the_same_results() {
-    let shared = Config { shares_on_software: true, max_workgroups: 2, shared_from: 64, arena_bytes: 1 << 20, ..config() };
+    let shared =
+        Config { shares_on_software: true, max_workgroups: 2, shared_from: 64, arena_bytes: 1 << 20, ..config() };
     let Some(worker) = worker(&shared) else { return };
     if worker.measured().n_workgroups < 2 {
         println!("not tried: only one workgroup runs at a time");
@@ -59,12 +61,18 @@ fn resident_gpu_workgroups_that_share_give_the_same_results() {
     for n in [65usize, 257, 5_000, 33_333] {
         let x: Vec<f32> = (0..n).map(|idx| (idx * 37 % 101) as f32 - 50.0).collect();
         let a = worker.array_from(&x).expect("room");
-        let (b, mask, kept) = (worker.array(n).expect("room"), worker.array(n).expect("room"), worker.array(n).expect("room"));
+        let (b, mask, kept) =
+            (worker.array(n).expect("room"), worker.array(n).expect("room"), worker.array(n).expect("room"));
         let answer = worker
             .submit(&[
                 Operation::Multiply { a: &a, b: 2.0.into(), out: &b },
                 Operation::Add { a: &b, b: 1.0.into(), out: &b },
-                Operation::Compare { a: &b, comparison: crate::resident::Comparison::Greater, b: 0.0.into(), out: &mask },
+                Operation::Compare {
+                    a: &b,
+                    comparison: crate::resident::Comparison::Greater,
+                    b: 0.0.into(),
+                    out: &mask,
+                },
                 Operation::Filter { a: &b, mask: &mask, out: &kept },
                 Operation::Sum { a: &b, out: None },
             ])
