@@ -4,7 +4,7 @@ use praxis::gpu::{Gpu, GpuOptions};
 use praxis::measure::Machine;
 use praxis::probe::report::Cell;
 use praxis::probe::{
-    Context, Effort, Ended, ProbeReport, SystemClock, batch, latency, line, resident, waits, watchdog,
+    Context, Effort, Ended, ProbeReport, SystemClock, batch, latency, line, resident, resident_ops, waits, watchdog,
 };
 
 fn context() -> Context {
@@ -55,6 +55,24 @@ fn probe_gpu_resident_gives_a_verdict() {
     assert_eq!(report.ended, Ended::Complete);
     let has_route = report.findings.iter().any(|finding| finding.starts_with("a resident kernel can be had"));
     assert!(has_route != report.unavailable.is_some(), "{:?} and {:?}", report.findings, report.unavailable);
+}
+
+#[test]
+fn probe_gpu_resident_ops_compares_right_results_or_says_why_not() {
+    let report = resident_ops::measure(&gpu(), &context(), true, &mut |_, _| true);
+    if let Some(reason) = &report.unavailable {
+        assert!(!reason.is_empty() && report.tables.is_empty());
+        return;
+    }
+    assert_eq!(report.ended, Ended::Complete);
+    let titles: Vec<&str> = report.tables.iter().map(|table| table.title.as_str()).collect();
+    assert_eq!(titles.len(), 5, "{titles:?}");
+    // Two lengths of six operations, each done in five ways.
+    assert_eq!(report.tables[2].rows.len(), 12);
+    for way in 0..5 {
+        assert!(numbers(&report, 2, 2 + way * 2).iter().all(|us| *us > 0.0), "{titles:?}");
+    }
+    assert!(report.findings.iter().any(|finding| finding.starts_with("sum: resident beats one core")));
 }
 
 #[test]

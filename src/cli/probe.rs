@@ -59,6 +59,9 @@ pub struct ResidentArgs {
     /// Instead: what small operations cost as submissions, through a resident worker, and on one core
     #[arg(long)]
     pub ops: bool,
+    /// A kernel without the barrier behind the doorbell, to see what it costs
+    #[arg(long, requires = "ops", hide = true)]
+    pub no_acquire: bool,
 }
 
 #[derive(Args, Clone, Debug, PartialEq)]

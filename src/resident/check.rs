@@ -6,9 +6,9 @@ use crate::gpu::{Gpu, MemoryType};
 
 /// Rings of a doorbell, and how far apart; longer windows if a shorter one failed, which it may where the machine has other things to do.
 const WINDOWS: [Window; 3] = [
-    Window { n_rings: 8, period_ns: 500_000 },
-    Window { n_rings: 8, period_ns: 2_000_000 },
-    Window { n_rings: 12, period_ns: 10_000_000 },
+    Window { n_rings: 8, period_ns: 500_000, bound: 4.0 },
+    Window { n_rings: 8, period_ns: 2_000_000, bound: 8.0 },
+    Window { n_rings: 12, period_ns: 10_000_000, bound: 8.0 },
 ];
 
 /// What the check measured.
@@ -61,9 +61,16 @@ pub(super) fn choose_memory(doorbells: &mut impl Doorbells, measured: &mut Measu
     if measured.there.is_some() && measured.back.is_some() {
         return Ok(());
     }
+    let killed = measured.observed.iter().find_map(|(_, seen)| seen.killed.as_ref());
+    let killed = killed.map_or_else(String::new, |words| format!("; a kernel was killed: {words}"));
+    if measured.observed.iter().all(|(_, seen)| seen.n_rung < 4) {
+        return Err(format!("no kernel ran for long enough to tell: the machine may be too busy{killed}"));
+    }
     let best = |of: fn(&Observation) -> (u32, u32)| {
         let counts = measured.observed.iter().map(|(_, seen)| of(seen));
-        counts.max_by_key(|(n, of)| n * 1000 / of.max(&1)).map_or("none".into(), |(n, of)| format!("{n} of {of}"))
+        counts
+            .max_by_key(|(n, of)| (n * 1000 / of.max(&1), *of))
+            .map_or("none".into(), |(n, of)| format!("{n} of {of}"))
     };
     let direction = if measured.there.is_none() {
         let n = best(|seen| (seen.n_seen(), seen.n_rung));
@@ -72,8 +79,6 @@ pub(super) fn choose_memory(doorbells: &mut impl Doorbells, measured: &mut Measu
         let n = best(|seen| (seen.n_risen, seen.n_looks));
         format!("a running kernel's stores don't reach the CPU: it saw the heartbeat rise in {n} looks at best")
     };
-    let killed = measured.observed.iter().find_map(|(_, seen)| seen.killed.as_ref());
-    let killed = killed.map_or_else(String::new, |words| format!("; a kernel was killed: {words}"));
     Err(format!("{direction}, in {} kinds of memory{killed}", types.len()))
 }
 

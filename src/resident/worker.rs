@@ -1,24 +1,19 @@
 //! The worker: start, arrays, submit, stop.
 
+mod start;
+
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::arena::Array;
-use super::check::{self, Measured};
-use super::device::{KernelDevice, Memory};
-use super::error::{Invalid, OperationError, StartError, Unavailable};
-use super::keeper::Keeper;
-use super::kernel::KernelOptions;
+use super::check::Measured;
+use super::error::{Invalid, OperationError};
 use super::layout::{KILL_WORD, LAUNCH_WORD};
 use super::operation::{Batch, Operation, Step};
-use super::shared::{Shared, Sharing};
+use super::shared::Shared;
 use super::ticket::Ticket;
-use super::{Config, user_operation};
-use crate::gpu::{Gpu, store_fence};
-
-/// Operations through the worker before it is handed out: each must come back right.
-const N_FIRST_TRIPS: u32 = 20;
+use crate::gpu::store_fence;
 
 /// A kernel that stays on the GPU and takes operations from a ring in memory. See the [module](super).
 ///
@@ -52,7 +47,7 @@ pub struct Status {
     pub n_submitted: u64,
     /// Chains that have their answers.
     pub n_answered: u64,
-    /// Kernels launched: one at the start, one whenever [`Config::kernel_time`] was over, one after each idle time.
+    /// Kernels launched: one at the start, one whenever [`Config::kernel_time`](super::Config::kernel_time) was over, one after each idle time.
     pub n_launches: u32,
     /// There is no kernel at the moment: it idled.
     pub is_parked: bool,
@@ -61,87 +56,6 @@ pub struct Status {
 }
 
 impl ResidentWorker {
-    /// Opens a device of its own on `adapter`, which came from `instance`, checks that CPU and kernel hear each other there, and starts
-    /// the kernel. Takes some tens of milliseconds, and a second or so more where the driver has to compile.
-    ///
-    /// # Errors
-    /// [`StartError::Unavailable`] with what was measured, where there can be no such worker; otherwise a fault of `config`.
-    pub fn start(instance: &wgpu::Instance, adapter: &wgpu::Adapter, config: &Config) -> Result<Self, StartError> {
-        config.check()?;
-        if let Some(wgsl) = &config.user_operation {
-            user_operation::check(wgsl)?;
-        }
-        let mut measured = Measured::default();
-        let started = Self::start_checked(instance, adapter, config, &mut measured);
-        let mut worker = started.map_err(|fault| match fault {
-            Fail::Unavailable(reason) => StartError::from(Box::new(Unavailable { reason, measured: measured.clone() })),
-            Fail::Start(error) => error,
-        })?;
-        worker.measured.first_trips_ns =
-            worker.make_first_trips().map_err(|reason| Box::new(Unavailable { reason, measured }))?;
-        Ok(worker)
-    }
-
-    fn start_checked(
-        instance: &wgpu::Instance,
-        adapter: &wgpu::Adapter,
-        config: &Config,
-        measured: &mut Measured,
-    ) -> Result<Self, Fail> {
-        let gpu = Gpu::open_for_compute_on(instance, adapter)?;
-        check::check_memory(&gpu, measured)?;
-        let (Some(there), Some(back)) = (measured.there, measured.back) else {
-            return Err(Fail::Unavailable("no memory was found".into()));
-        };
-        let memory = Memory::new(&gpu, config, there, back)?;
-        let is_software = gpu.is_software();
-        let info = gpu.info.clone();
-        // On a CPU a lane is no thread of its own, and a barrier is dear.
-        let n_lanes = if is_software { 32 } else { 256 };
-        let options = KernelOptions { n_lanes, is_acquiring: config.is_acquiring };
-        let device = KernelDevice::new(gpu, &memory, config, options)?;
-        let max_workgroups = if is_software && !config.shares_on_software { 1 } else { config.max_workgroups };
-        check::check_kernel(&device, max_workgroups, measured)?;
-
-        let sharing = Sharing { n_workgroups: measured.n_workgroups, n_lanes };
-        let shared = Arc::new(Shared::new(memory, config, sharing));
-        // The keeper asks a kernel to end; its own bound is for when the keeper can't.
-        let kernel_ns = config.kernel_time.as_nanos() as f64 * 4.0;
-        let settings = device.bounded(measured.look_ns.unwrap_or(1.0), kernel_ns);
-        let keeper = Keeper::new(shared.clone(), device, settings, measured.n_workgroups, config);
-        let thread = std::thread::Builder::new().name("praxis-resident".into()).spawn(move || keeper.run());
-        let thread = thread.map_err(|error| Fail::Unavailable(format!("no thread could be started: {error}")))?;
-        shared.set_keeper(thread.thread().clone());
-        Ok(Self {
-            shared,
-            keeper: Mutex::new(Some(thread)),
-            reading: Mutex::new(()),
-            has_user_operation: config.user_operation.is_some(),
-            has_fault_injection: config.has_fault_injection,
-            info,
-            measured: measured.clone(),
-        })
-    }
-
-    /// A few sums, each of which must be right.
-    fn make_first_trips(&self) -> Result<Vec<u64>, String> {
-        let told = |error: OperationError| format!("the first operations failed: {error}");
-        let array = self.array(7).map_err(told)?;
-        let mut trips_ns = Vec::with_capacity(N_FIRST_TRIPS as usize);
-        for trip in 0..N_FIRST_TRIPS {
-            let value = trip as f32 + 0.5;
-            self.write(&array, &[value; 7]).map_err(told)?;
-            let started = Instant::now();
-            let answer =
-                self.submit(&[Operation::Sum { a: &array, out: None }]).and_then(Ticket::wait).map_err(told)?;
-            trips_ns.push(started.elapsed().as_nanos() as u64);
-            if answer.sum(0) != Some(7.0 * value) {
-                return Err(format!("the sum of seven times {value} came back as {:?}", answer.sum(0)));
-            }
-        }
-        Ok(trips_ns)
-    }
-
     /// What the check measured before the start.
     pub fn measured(&self) -> &Measured {
         &self.measured
@@ -311,7 +225,7 @@ impl ResidentWorker {
         Ok(Ticket::new(self.shared.clone(), number, slot_idx, operations))
     }
 
-    /// Changes [`Config::idle_time`]. With `Some(Duration::ZERO)` there is no kernel except while there is work; with `None` one is
+    /// Changes [`Config::idle_time`](super::Config::idle_time). With `Some(Duration::ZERO)` there is no kernel except while there is work; with `None` one is
     /// launched at once, if there is none.
     pub fn set_idle_time(&self, idle_time: Option<Duration>) {
         self.shared.lock().idle_time = idle_time;
@@ -331,7 +245,7 @@ impl ResidentWorker {
         }
     }
 
-    /// Puts a fault in, with [`Config::has_fault_injection`]; does nothing otherwise.
+    /// Puts a fault in, with [`Config::has_fault_injection`](super::Config::has_fault_injection); does nothing otherwise.
     #[doc(hidden)]
     pub fn inject(&self, fault: Fault) {
         if !self.has_fault_injection {
@@ -354,42 +268,6 @@ impl ResidentWorker {
 impl Drop for ResidentWorker {
     fn drop(&mut self) {
         self.stop();
-    }
-}
-
-/// Why a start failed.
-enum Fail {
-    Unavailable(String),
-    Start(StartError),
-}
-
-impl From<String> for Fail {
-    fn from(reason: String) -> Self {
-        Self::Unavailable(reason)
-    }
-}
-
-impl From<StartError> for Fail {
-    fn from(error: StartError) -> Self {
-        Self::Start(error)
-    }
-}
-
-impl From<super::device::DeviceFault> for Fail {
-    fn from(fault: super::device::DeviceFault) -> Self {
-        Self::Unavailable(fault.one_line())
-    }
-}
-
-impl From<crate::gpu::GpuError> for Fail {
-    fn from(error: crate::gpu::GpuError) -> Self {
-        super::device::DeviceFault::from(error).into()
-    }
-}
-
-impl From<crate::gpu::RawError> for Fail {
-    fn from(error: crate::gpu::RawError) -> Self {
-        super::device::DeviceFault::from(error).into()
     }
 }
 

@@ -10,6 +10,7 @@ mod info;
 mod pacing;
 mod probe;
 mod report;
+mod resident;
 
 use std::path::{Path, PathBuf};
 use std::process::Output;

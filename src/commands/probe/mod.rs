@@ -45,7 +45,7 @@ enum Probe {
     Waits { spin_us: u64 },
     Batch,
     Resident,
-    ResidentOps,
+    ResidentOps { is_acquiring: bool },
     Watchdog { longest_s: f64 },
     Line,
 }
@@ -130,7 +130,7 @@ fn chosen(command: &ProbeCommand, is_quick: bool) -> Vec<Probe> {
         ProbeCommand::Latency => vec![Probe::Latency],
         ProbeCommand::Waits(args) => vec![Probe::Waits { spin_us: args.spin_us }],
         ProbeCommand::Batch => vec![Probe::Batch],
-        ProbeCommand::Resident(args) if args.ops => vec![Probe::ResidentOps],
+        ProbeCommand::Resident(args) if args.ops => vec![Probe::ResidentOps { is_acquiring: !args.no_acquire }],
         ProbeCommand::Resident(_) => vec![Probe::Resident],
         ProbeCommand::Watchdog(args) => vec![Probe::Watchdog { longest_s: longest_s(args.seconds, is_quick) }],
         ProbeCommand::Line => vec![Probe::Line],
@@ -169,7 +169,7 @@ fn measure(
                 Probe::Waits { spin_us } => waits::measure(&gpu, context, spin_us, watch),
                 Probe::Batch => batch::measure(&gpu, context, watch),
                 Probe::Resident => resident::measure(&gpu, context, watch),
-                Probe::ResidentOps => resident_ops::measure(&gpu, context, watch),
+                Probe::ResidentOps { is_acquiring } => resident_ops::measure(&gpu, context, is_acquiring, watch),
                 Probe::Watchdog { longest_s } => watchdog::measure(&gpu, context, longest_s, watch),
                 Probe::Line => unreachable!("it needs no device"),
             }
@@ -185,7 +185,7 @@ fn name_of(probe: Probe) -> &'static str {
         Probe::Waits { .. } => "waits",
         Probe::Batch => "batch",
         Probe::Resident => "resident",
-        Probe::ResidentOps => "resident-ops",
+        Probe::ResidentOps { .. } => "resident-ops",
         Probe::Watchdog { .. } => "watchdog",
         Probe::Line => "line",
     }

@@ -66,7 +66,7 @@ impl Mailboxes for Fake {
     }
 }
 
-const WINDOW: Window = Window { n_rings: 52, period_ns: 5_000_000 };
+const WINDOW: Window = Window { n_rings: 52, period_ns: 5_000_000, bound: BOUND };
 
 fn probed(device: &mut Fake) -> ProbeReport {
     let mut report = ProbeReport::new("resident", QUESTION);

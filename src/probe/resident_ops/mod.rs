@@ -144,10 +144,11 @@ impl Rows {
     }
 }
 
-/// Measures it on `gpu`, with a worker on a device of its own.
-pub fn measure(gpu: &Gpu, context: &Context, watch: &mut dyn Watch) -> ProbeReport {
+/// Measures it on `gpu`, with a worker on a device of its own, whose kernel has the barrier behind the doorbell or not.
+pub fn measure(gpu: &Gpu, context: &Context, is_acquiring: bool, watch: &mut dyn Watch) -> ProbeReport {
     let mut report = context.report("resident-ops", QUESTION, Some(gpu));
-    let config = Config { idle_time: Some(Duration::ZERO), ..Config::default() };
+    let config = Config { idle_time: Some(Duration::ZERO), is_acquiring, ..Config::default() };
+    report.settings.set("is_acquiring", is_acquiring);
     match ResidentWorker::start(&gpu.instance, &gpu.adapter, &config) {
         Ok(worker) => {
             if let Err(error) = measure_with(&mut report, gpu, context, &worker, watch) {

@@ -162,8 +162,7 @@ impl<'a> Mailbox<'a> {
     fn watch_kernel(&mut self, way: Way, window: Window) -> Result<Observation, MailboxError> {
         let heartbeat_word = way.distance_bytes as usize / 4;
         let window_ns = u64::from(window.n_rings + 2) * window.period_ns;
-        // Somewhat more than the window: what rings and looks slow down only makes it longer.
-        let n_turns = (window_ns as f64 * 1.2 / self.turn_ns(way)?).clamp(1.0, f64::from(u32::MAX - 1)) as u32;
+        let n_turns = (window_ns as f64 * window.bound / self.turn_ns(way)?).clamp(1.0, f64::from(u32::MAX - 1)) as u32;
         let memory = SharedMemory::new(&self.device.gpu.device, LABEL, way.memory, N_WORDS)?;
         let log = self.device.log.clone();
         let ring = |value: u32| {

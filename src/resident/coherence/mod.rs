@@ -38,12 +38,15 @@ pub const APART_BYTES: u32 = 256;
 pub const TOGETHER_BYTES: u32 = 4;
 
 /// How often the doorbell is rung.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
     /// Rings, at most [`LOG_CAPACITY`].
     pub n_rings: u32,
     /// From one to the next.
     pub period_ns: u64,
+    /// How many times the window the kernel is bounded to, by the speed of its loop as it was measured before. Where other things slowed
+    /// it down meanwhile it is faster later, and ends early.
+    pub bound: f64,
 }
 
 /// What one kernel and the CPU saw of each other.

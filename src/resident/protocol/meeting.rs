@@ -1,4 +1,4 @@
-//! How workgroups share a batch, in all interleavings: a twin of `call`, `follow` and `meet` of `kernel/lead.wgsl`, with a step for each
+//! How workgroups share a batch, in all interleavings: a twin of `main`, `call` and `work` of `kernel/lead.wgsl`, with a step for each
 //! access to memory that others see.
 //!
 //! A leader and two followers work through batches of various sizes. Each member must do its share of each phase once, only after all

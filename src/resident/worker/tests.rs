@@ -3,6 +3,7 @@
 use super::*;
 use crate::gpu::{GpuOptions, choose_adapter, instance};
 use crate::resident::layout::FIRST_SLOT_WORD;
+use crate::resident::{Config, StartError};
 
 fn worker(config: &Config) -> Option<ResidentWorker> {
     let instance = instance(&GpuOptions::default());
