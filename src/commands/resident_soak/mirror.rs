@@ -20,7 +20,7 @@ impl Random {
 
     /// From 0 to `n` - 1.
     pub fn below(&mut self, n: usize) -> usize {
-        ((self.next() >> 32) * n as u64 >> 32) as usize
+        (((self.next() >> 32) * n as u64) >> 32) as usize
     }
 
     /// A number that is neither tiny nor huge, or 0.
