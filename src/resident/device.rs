@@ -139,7 +139,8 @@ impl KernelDevice {
         let mut n_turns = 16;
         loop {
             let settings = Settings { launch: 1, n_turns, patience: 1, ..Settings::default() };
-            let run_ns = self.run(settings, 1)?;
+            // The best of three: one that lost its core would look like a loop that is slow.
+            let run_ns = self.run(settings, 1)?.min(self.run(settings, 1)?).min(self.run(settings, 1)?);
             if run_ns >= CALIBRATION_NS || n_turns >= MAX_TURNS / 4 {
                 return Ok(run_ns as f64 / f64::from(n_turns) / f64::from(N_LOOKS));
             }

@@ -148,7 +148,8 @@ impl<'a> Mailbox<'a> {
         run(1)?;
         let mut n_turns = 64u32;
         let run_ns = loop {
-            let run_ns = run(n_turns)?;
+            // The best of three: one that lost its core would look like a loop that is slow.
+            let run_ns = run(n_turns)?.min(run(n_turns)?).min(run(n_turns)?);
             if run_ns >= CALIBRATION_NS || n_turns >= 1 << 30 {
                 break run_ns;
             }
