@@ -76,16 +76,16 @@ mod tests {
             Calls::note(&mut calls.poll_running_ns, ns);
         }
         Calls::note(&mut calls.poll_done_ns, 2_500);
-        Calls::note(&mut calls.look_ns, 50);
+        Calls::note(&mut calls.look_ns, 60);
         calls.fill(&mut report);
         assert_eq!(report.tables[0].rows.len(), 3);
         assert_eq!(report.tables[0].rows[0][2], Cell::Number(0.7));
         let [calls, wait] = &report.findings[..] else { panic!("{:?}", report.findings) };
         assert!(
-            calls.contains("0.70 µs while") && calls.contains("2.50 µs when") && calls.ends_with("0.05 µs"),
+            calls.contains("0.70 µs while") && calls.contains("2.50 µs when") && calls.ends_with("0.06 µs"),
             "{calls}"
         );
-        assert!(wait.contains("some 2.78 µs after"), "0.35 + 2.5 - 0.075: {wait}");
+        assert!(wait.contains("some 2.76 µs after"), "0.35 + 2.5 - 0.09: {wait}");
     }
 
     #[test]
