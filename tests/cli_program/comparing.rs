@@ -169,3 +169,38 @@ fn cli_comparing_with_itself_tells_the_spread() {
     assert_eq!(experiment.plan.spread_from, None);
     assert!(experiment.warnings.iter().any(|warning| warning.contains("another msaa")), "{:?}", experiment.warnings);
 }
+
+#[test]
+fn cli_comparing_keeps_to_a_folder_of_its_own() {
+    let project = Project::new();
+    let compared = project.compare(&["--ab", "tonemap=agx,agx", "--pairs", "1", "--out", "a"]);
+    assert_eq!(compared.status.code(), Some(0), "{}", stderr(&compared));
+    let text = stdout(&compared);
+    assert!(text.contains("with fewer than 11 pairs nothing can be called different"), "{text}");
+    assert!(text.contains("both sides ran with the same settings"), "{text}");
+    let before = std::fs::read(project.file("a/experiment.json")).expect("it is there");
+
+    let again = fault(&project.compare(&["--ab", "tonemap=agx,aces", "--pairs", "1", "--out", "a"]));
+    assert!(again.contains("a holds a comparison already") && again.contains("--resume a"), "{again}");
+    let run = fault(&project.compare(&["--skip-aliasing", "--quiet", "--out", "a"]));
+    assert!(run.contains("a holds a comparison") && run.contains("--out"), "{run}");
+    assert_eq!(std::fs::read(project.file("a/experiment.json")).expect("it is there"), before);
+
+    assert!(project.compare(&["--skip-aliasing", "--quiet", "--out", "run"]).status.success());
+    let over_run = fault(&project.compare(&["--ab", "tonemap=agx,aces", "--pairs", "1", "--out", "run"]));
+    assert!(over_run.contains("run holds a run already"), "{over_run}");
+}
+
+#[test]
+fn cli_comparing_refuses_flags_that_would_say_nothing() {
+    let project = Project::new();
+    for (arguments, named) in [
+        (&["--margin", "5"][..], "--margin is about comparing"),
+        (&["--pairs", "5"], "--pairs is about comparing"),
+        (&["--ab", "frames=2,3"], "leave out --frames"),
+    ] {
+        let output = project.compare(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(named), "{arguments:?}: {}", stderr(&output));
+    }
+}

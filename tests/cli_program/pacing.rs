@@ -67,8 +67,9 @@ fn cli_wait_table_has_every_way_with_both_loads() {
         "hybrid:50",
         "hybrid:100",
         "hybrid:300",
-        "hybrid:300, driver's timeout",
-        "hybrid:300, system's sleep",
+        "hybrid:1000",
+        "hybrid:1000, driver's timeout",
+        "hybrid:1000, system's sleep",
     ];
     let expected: Vec<_> =
         ["GPU-bound", "CPU-bound"].into_iter().flat_map(|load| waits.map(|wait| (load, wait))).collect();
@@ -77,5 +78,5 @@ fn cli_wait_table_has_every_way_with_both_loads() {
 
     let markdown = table(&[]);
     let n_rows = markdown.lines().filter(|line| line.starts_with("| GPU-bound") || line.starts_with("| CPU-bound"));
-    assert_eq!(n_rows.count(), 14, "{markdown}");
+    assert_eq!(n_rows.count(), 16, "{markdown}");
 }

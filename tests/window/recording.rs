@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use praxis::measure::{RunFile, names};
 
@@ -73,6 +73,31 @@ fn window_keeps_what_it_recorded_before_the_device_was_lost() {
     assert!(!run_file.complete, "it was cut short");
     assert!((19..=21).contains(&run_file.n_frames), "{} frames", run_file.n_frames);
     assert!(run_file.warnings.iter().any(|warning| warning.contains("lost")), "{:?}", run_file.warnings);
+}
+
+#[cfg(unix)]
+#[test]
+fn window_keeps_what_it_recorded_before_ctrl_c() {
+    let Some(display) = VirtualDisplay::start() else {
+        eprintln!("skipped: Xvfb is not installed");
+        return;
+    };
+    let parent = tempfile::tempdir().expect("a temporary folder");
+    let folder = parent.path().join("run");
+    let arguments = ["cornell", "--size", "160x90", "--quiet", "--record", folder.to_str().expect("UTF-8")];
+    let mut child = praxis(&arguments, Some(&display.name)).spawn().expect("praxis starts");
+    let started = Instant::now();
+    while !folder.exists() && started.elapsed() < Duration::from_secs(120) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // The folder is made when the recording begins; then some frames.
+    std::thread::sleep(Duration::from_secs(3));
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");
+    assert!(killed.success(), "it still runs");
+    let code = child.wait().expect("the child is ours").code();
+    assert_eq!(code, Some(0), "it closes as by its own button");
+    let run_file = RunFile::read(&folder.join("run.json")).unwrap_or_else(|error| panic!("{error}"));
+    assert!(run_file.n_frames > 0 && run_file.line(names::CPU_FRAME).is_ok(), "{} frames", run_file.n_frames);
 }
 
 #[test]

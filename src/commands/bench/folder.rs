@@ -22,6 +22,14 @@ pub struct RunFolder {
 impl RunFolder {
     /// The folder `out`, or a new one below `runs/` that is named after `scene` and the time.
     pub fn create(out: Option<&Path>, scene: &str) -> anyhow::Result<Self> {
+        Self::create_by(out, scene, "--out")
+    }
+
+    /// The same, where another flag than `--out` names the folder.
+    pub fn create_by(out: Option<&Path>, scene: &str, flag: &str) -> anyhow::Result<Self> {
+        let could_not = |what: &str, path: &Path| {
+            format!("could not {what} the run folder {} (choose another with {flag})", path.display())
+        };
         let (path, made) = match out {
             Some(path) => (path.to_owned(), MadeFolders::make(path).with_context(|| could_not("make", path))?),
             None => new_folder(&places::runs(), &default_name(scene))?,
@@ -31,10 +39,6 @@ impl RunFolder {
         let lock = lock(&path)?;
         Ok(Self { path, _made: made, _lock: lock })
     }
-}
-
-fn could_not(what: &str, path: &Path) -> String {
-    format!("could not {what} the run folder {} (choose another folder)", path.display())
 }
 
 /// Locks the folder itself, so that no file tells of a lock that has ended. Where folders can't be opened, there is none.
@@ -52,7 +56,7 @@ fn lock(path: &Path) -> anyhow::Result<Option<File>> {
 
 /// Makes a folder that was not there, called `name` or, if that is taken, `name-2`, `name-3` …
 fn new_folder(parent: &Path, name: &str) -> anyhow::Result<(PathBuf, MadeFolders)> {
-    let could_not = || format!("could not make a run folder in {} (choose another folder)", parent.display());
+    let could_not = || format!("could not make a run folder in {} (choose another with --out)", parent.display());
     let mut made = MadeFolders::make(parent).with_context(could_not)?;
     for n in 1.. {
         let path = parent.join(if n == 1 { name.to_owned() } else { format!("{name}-{n}") });

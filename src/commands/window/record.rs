@@ -34,7 +34,7 @@ impl Viewer {
 
     /// From the next frame on every line of every frame is kept; all memory for that is taken now.
     pub(super) fn start_recording(&mut self, folder: Option<&Path>) -> anyhow::Result<()> {
-        let folder = RunFolder::create(folder, &format!("window-{}", self.scene.name))?;
+        let folder = RunFolder::create_by(folder, &format!("window-{}", self.scene.name), "--record")?;
         let n_frames = self.args.frames.map_or(MOST_FRAMES, |n_frames| (n_frames as usize).min(MOST_FRAMES));
         self.overlay.panels.notice(format!("recording into {}", folder.path.display()));
         self.live.frames.recent().start_recording(n_frames);
