@@ -247,7 +247,7 @@ fn overheads(report: &mut ProbeReport, variants: &[Variant], measured: &Interlea
                     () if difference.low.is_some_and(|low| low >= MOST_OVERHEAD_NS) => "2 µs a wait or more",
                     () => "these rounds can't tell whether below 2 µs a wait",
                 };
-                report.findings.push(format!("over the raw semaphore loop, spin costs {verdict}"));
+                report.findings.push(format!("over the raw semaphore loop, spin: {verdict}"));
             }
         }
     }
