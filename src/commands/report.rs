@@ -7,12 +7,10 @@ use praxis::measure::experiment::{Experiment, ExperimentState, Verdict};
 use praxis::measure::{BudgetVerdict, DriftVerdict, RunFile, write_atomically};
 use praxis::report::{ExperimentPage, ExperimentReport, Page, Report};
 
+use super::bench::{EXPERIMENT_FILE, RUN_FILE};
 use super::beside::Beside;
 use super::{Outcome, page, places, terminal};
 use crate::cli::ReportArgs;
-
-const RUN_FILE: &str = "run.json";
-const EXPERIMENT_FILE: &str = "experiment.json";
 
 /// Runs it.
 pub fn run(args: &ReportArgs) -> anyhow::Result<Outcome> {

@@ -7,7 +7,7 @@ use super::clock::{Clock, CpuTime};
 use super::error::{OpError, ProbeError, caught};
 use super::report::Ended;
 use super::spread::{Difference, Spread};
-use crate::measure::statistics::median;
+use crate::measure::statistics::{SplitMix64, median};
 
 /// How often what is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,20 +174,11 @@ pub(super) fn one_line(error: &ProbeError) -> String {
 /// The order of a round: shuffled (Fisher and Yates), and the same in every run.
 fn round_order(n_variants: usize, round_idx: u32) -> Vec<usize> {
     let mut order: Vec<usize> = (0..n_variants).collect();
-    let mut state = u64::from(round_idx) + 1;
+    let mut random = SplitMix64::new(u64::from(round_idx) + 1);
     for last in (1..n_variants).rev() {
-        order.swap(last, (split_mix(&mut state) % (last as u64 + 1)) as usize);
+        order.swap(last, (random.next_u64() % (last as u64 + 1)) as usize);
     }
     order
-}
-
-/// SplitMix64 (Steele, Lea and Flood 2014).
-fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 impl<const K: usize> Samples<K> {

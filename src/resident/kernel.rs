@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::layout::CONSTANTS;
 use super::{operation, user_operation};
+use crate::gpu::COUNT_BEFORE_WGSL;
 
 const LEAD: &str = include_str!("kernel/lead.wgsl");
 const OPERATIONS: &str = include_str!("kernel/operations.wgsl");
@@ -26,7 +27,7 @@ pub(super) fn kernel_wgsl(options: KernelOptions, user_operation: Option<&str>) 
     }
     let _ = writeln!(text, "const N_LANES: u32 = {}u;", options.n_lanes);
     let _ = writeln!(text, "const IS_ACQUIRING: bool = {};", options.is_acquiring);
-    for part in [LEAD, OPERATIONS, user_operation.unwrap_or(user_operation::NONE)] {
+    for part in [LEAD, OPERATIONS, COUNT_BEFORE_WGSL, user_operation.unwrap_or(user_operation::NONE)] {
         text.push_str(part);
         text.push('\n');
     }

@@ -2,24 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use praxis::measure::statistics::SplitMix64;
+
 use crate::desk::{User, WindowManager};
 use crate::display::VirtualDisplay;
 use crate::program::{MAY_DIFFER, captured, praxis, share_that_differs};
 
 const SIZE_PX: [u32; 2] = [640, 360];
-
-/// Weyl's sequence, mixed (splitmix64, Steele et al. 2014): the same storm for the same seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
-    }
-}
 
 fn from_environment(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")))
@@ -46,23 +35,25 @@ fn window_survives_a_storm_of_resizes_minimises_and_covers() {
     let text = || std::fs::read_to_string(stderr.path()).expect("stderr is text");
     let window = user.find_window(Duration::from_secs(120));
 
-    let mut random = Random(seed);
+    // The same storm for the same seed.
+    let mut random = SplitMix64::new(seed);
+    let mut below = |n: u64| random.next_u64() % n;
     let mut counts = [0_u32; 6];
     for _ in 0..n_actions {
         if let Some(status) = child.try_wait().expect("the child is ours") {
             panic!("praxis ended with {status} in the middle of the storm: {}", text());
         }
-        let action = random.below(10);
+        let action = below(10);
         match action {
             0 => user.minimise(window),
             1 | 2 => user.restore(window),
             3 => user.cover(true),
             4 => user.cover(false),
-            5 => user.place(window, [random.below(600) as i32 - 200, random.below(400) as i32 - 100]),
-            _ => user.resize(window, [1 + random.below(900) as u32, 1 + random.below(700) as u32]),
+            5 => user.place(window, [below(600) as i32 - 200, below(400) as i32 - 100]),
+            _ => user.resize(window, [1 + below(900) as u32, 1 + below(700) as u32]),
         }
         counts[[0, 1, 1, 2, 3, 4, 5, 5, 5, 5][action as usize]] += 1;
-        std::thread::sleep(Duration::from_millis(random.below(60)));
+        std::thread::sleep(Duration::from_millis(below(60)));
     }
 
     user.cover(false);

@@ -9,6 +9,11 @@ use anyhow::{Context, bail};
 use super::made_folders::MadeFolders;
 use crate::commands::places;
 
+/// A run's file in its folder.
+pub const RUN_FILE: &str = "run.json";
+/// A comparison's.
+pub const EXPERIMENT_FILE: &str = "experiment.json";
+
 /// A folder that nobody else writes results into meanwhile.
 pub struct RunFolder {
     /// Where it is.

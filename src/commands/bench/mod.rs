@@ -21,7 +21,7 @@ use super::beside::Beside;
 use super::session::{Session, Stage, StageView};
 use super::{Outcome, WrongUsage, interruption, places, terminal};
 use crate::cli::BenchArgs;
-pub(super) use folder::{RunFolder, default_name};
+pub(super) use folder::{EXPERIMENT_FILE, RUN_FILE, RunFolder, default_name};
 use goldens::RunGoldens;
 pub(super) use saved_run::SavedRun;
 
@@ -53,7 +53,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
     // The folder first: an hour's run that can't be saved would be lost.
     let folder = RunFolder::create(args.out.as_deref(), scene)?;
     anyhow::ensure!(
-        !folder.path.join("experiment.json").exists(),
+        !folder.path.join(EXPERIMENT_FILE).exists(),
         "{} holds a comparison: choose another folder with --out",
         folder.path.display()
     );

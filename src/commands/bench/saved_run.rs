@@ -6,6 +6,7 @@ use anyhow::Context;
 use praxis::measure::{FrameLog, RunFile, StagedFiles, write_frames_csv};
 use praxis::report::{Page, PagePictures, PictureSet, write_trace};
 
+use super::folder::RUN_FILE;
 use super::goldens::GoldenPictures;
 use crate::commands::beside::Beside;
 use crate::commands::page::{self, ALIASING_FOLDER, GOLDEN_FOLDER};
@@ -48,7 +49,7 @@ impl SavedRun<'_> {
         files.add("frames.csv", |file| write_frames_csv(self.log, file)).with_context(could_not)?;
         files.add("trace.json", |file| write_trace(self.log, self.run, file)).with_context(could_not)?;
         // Last: where there is a run.json, the folder is whole.
-        files.add("run.json", |file| self.run.write_to(file)).with_context(could_not)?;
+        files.add(RUN_FILE, |file| self.run.write_to(file)).with_context(could_not)?;
         remove_stale(folder)?;
         files.commit().with_context(|| format!("could not save the run in {}", folder.display()))
     }
@@ -75,7 +76,7 @@ pub fn write_again(folder: &Path, run: &RunFile) -> anyhow::Result<()> {
     let mut files = StagedFiles::new(folder);
     let could_not = || format!("could not add aliasing to the run in {}, which is there without it", folder.display());
     files.add("report.html", |file| file.write_all(page.as_bytes())).with_context(could_not)?;
-    files.add("run.json", |file| run.write_to(file)).with_context(could_not)?;
+    files.add(RUN_FILE, |file| run.write_to(file)).with_context(could_not)?;
     files.commit().with_context(could_not)
 }
 

@@ -1,32 +1,11 @@
 //! The same arrays on the CPU, and random operations on both.
 
+use praxis::measure::statistics::SplitMix64;
 use praxis::resident::{Array, Comparison, Operand, Operation, OperationError, ResidentWorker, sum_of};
 
-/// SplitMix64 (Steele, Lea and Flood 2014).
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// From 0 to `n` - 1.
-    pub fn below(&mut self, n: usize) -> usize {
-        (((self.next() >> 32) * n as u64) >> 32) as usize
-    }
-
-    /// A number that is neither tiny nor huge, or 0.
-    pub fn value(&mut self) -> f32 {
-        (self.below(4001) as f32 - 2000.0) / 256.0
-    }
+/// A number that is neither tiny nor huge, or 0.
+fn value(random: &mut SplitMix64) -> f32 {
+    (random.below(4001) as f32 - 2000.0) / 256.0
 }
 
 /// Arrays of one length, with what must be in them.
@@ -92,12 +71,12 @@ const TALLY: usize = 0;
 const TALLY_LENGTH: usize = 4;
 
 impl Mirror {
-    pub fn new(worker: &ResidentWorker, random: &mut Random) -> Result<Self, OperationError> {
+    pub fn new(worker: &ResidentWorker, random: &mut SplitMix64) -> Result<Self, OperationError> {
         let mut groups = Vec::new();
         for n in [TALLY_LENGTH].into_iter().chain(LENGTHS).chain(LARGE_LENGTHS) {
             let mut group = Group { arrays: Vec::new(), mirrors: Vec::new() };
             for _ in 0..N_ARRAYS {
-                let values: Vec<f32> = (0..n).map(|_| if n == TALLY_LENGTH { 0.0 } else { random.value() }).collect();
+                let values: Vec<f32> = (0..n).map(|_| if n == TALLY_LENGTH { 0.0 } else { value(random) }).collect();
                 group.arrays.push(worker.array_from(&values)?);
                 group.mirrors.push(values);
             }
@@ -115,7 +94,7 @@ impl Mirror {
     }
 
     /// Any array.
-    pub fn any(&self, random: &mut Random) -> Place {
+    pub fn any(&self, random: &mut SplitMix64) -> Place {
         (random.below(self.groups.len()), random.below(N_ARRAYS))
     }
 
@@ -124,18 +103,18 @@ impl Mirror {
         &mut self,
         worker: &ResidentWorker,
         place: Place,
-        random: &mut Random,
+        random: &mut SplitMix64,
     ) -> Result<(), OperationError> {
         let (group, idx) = place;
         let values = &mut self.groups[group].mirrors[idx];
-        values.fill_with(|| if group == TALLY { 0.0 } else { random.value() });
+        values.fill_with(|| if group == TALLY { 0.0 } else { value(random) });
         worker.write(&self.groups[group].arrays[idx], &self.groups[group].mirrors[idx])
     }
 
     /// A chain of random steps, done here, with what must come back, and its operations for the worker.
     pub fn chain<T>(
         &mut self,
-        random: &mut Random,
+        random: &mut SplitMix64,
         submit: impl FnOnce(&[Operation], &Expected) -> T,
     ) -> (T, Expected) {
         let mut steps = Vec::with_capacity(16);
@@ -166,12 +145,12 @@ impl Mirror {
     }
 
     /// A random step whose results stay within numbers that all sides compute alike.
-    fn step(&self, random: &mut Random, group: usize) -> Step {
+    fn step(&self, random: &mut SplitMix64, group: usize) -> Step {
         let mut place = || (group, random.below(N_ARRAYS));
         let (a, b, out) = (place(), place(), place());
-        let b = if random.below(2) == 0 { Second::Array(b) } else { Second::Scalar(random.value()) };
+        let b = if random.below(2) == 0 { Second::Array(b) } else { Second::Scalar(value(random)) };
         let step = match random.below(7) {
-            0 => Step::Fill { out, value: random.value() },
+            0 => Step::Fill { out, value: value(random) },
             1 => Step::Add { a, b, out },
             2 => Step::Multiply { a, b, out },
             3 => Step::Compare { a, comparison: Comparison::ALL[random.below(6)], b, out },
@@ -181,7 +160,7 @@ impl Mirror {
                 let mask = (group, (0..N_ARRAYS).find(|idx| *idx != out.1 && *idx != a.1).unwrap_or(0));
                 Step::Filter { a, mask, out }
             }
-            5 => Step::User { a, b, y: random.value(), out },
+            5 => Step::User { a, b, y: value(random), out },
             _ => Step::Sum { a },
         };
         let is_tame = |x: f32| x == 0.0 || (1e-6..1e6).contains(&x.abs());

@@ -9,13 +9,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use praxis::gpu::{GpuOptions, choose_adapter, instance};
+use praxis::measure::statistics::SplitMix64;
 use praxis::resident::{Answer, Config, Fault, OperationError, ResidentWorker, Ticket};
 use serde::Serialize;
 use serde_json::json;
 
 use super::{Outcome, interruption, terminal};
 use crate::cli::ResidentSoakArgs;
-use mirror::{Expected, Mirror, Place, Random};
+use mirror::{Expected, Mirror, Place};
 
 /// Without an answer for so long, the soak hangs.
 const HANG: Duration = Duration::from_secs(120);
@@ -58,7 +59,8 @@ pub fn run(args: &ResidentSoakArgs) -> anyhow::Result<Outcome> {
     watch_for_hangs(progress.clone());
 
     let started = Instant::now();
-    let mut soak = Soak { args, random: Random::new(args.seed), tally: Tally::default(), progress, rss_at_start: None };
+    let mut soak =
+        Soak { args, random: SplitMix64::new(args.seed), tally: Tally::default(), progress, rss_at_start: None };
     let until = started + Duration::from_secs(args.seconds);
     loop {
         let config = soak.config();
@@ -83,7 +85,7 @@ pub fn run(args: &ResidentSoakArgs) -> anyhow::Result<Outcome> {
 
 struct Soak<'a> {
     args: &'a ResidentSoakArgs,
-    random: Random,
+    random: SplitMix64,
     tally: Tally,
     progress: Arc<AtomicU64>,
     rss_at_start: Option<u64>,

@@ -98,23 +98,6 @@ fn sum_end(@builtin(local_invocation_index) lane: u32) {
     }
 }
 
-// The sum of `own` over the lanes before this one; `counts` then ends with the sum over all.
-fn count_before(lane: u32, own: u32) -> u32 {
-    workgroupBarrier();
-    counts[lane] = own;
-    for (var distance = 1u; distance < N_LANES; distance <<= 1u) {
-        workgroupBarrier();
-        var sum = counts[lane];
-        if (lane >= distance) {
-            sum += counts[lane - distance];
-        }
-        workgroupBarrier();
-        counts[lane] = sum;
-    }
-    workgroupBarrier();
-    return counts[lane] - own;
-}
-
 fn kept(quad: u32) -> vec4<u32> {
     if (quad >= n_quads()) {
         return vec4(0u);

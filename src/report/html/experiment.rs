@@ -60,21 +60,25 @@ fn judged(experiment: &Experiment) -> impl Iterator<Item = &LineResult> {
 /// The lines that seem to go somewhere, although that is not sure.
 fn leaning(experiment: &Experiment, html: &mut String) {
     for line in judged(experiment) {
-        let where_to = match line.leaning() {
-            Some(Leaning::Slower) => "seems to take longer",
-            Some(Leaning::Faster) => "seems to take less",
-            None => continue,
-        };
-        push(
-            html,
-            format_args!(
-                "<p><b>{}</b> {where_to}, which is not sure yet: {} ({}).</p>\n",
-                escaped(&line.name),
-                shown(line.difference.estimate, line),
-                escaped(&interval_text(&line.difference, line))
-            ),
-        );
+        match line.leaning() {
+            Some(Leaning::Slower) => sentence(line, "seems to take longer, which is not sure yet", html),
+            Some(Leaning::Faster) => sentence(line, "seems to take less, which is not sure yet", html),
+            None => {}
+        }
     }
+}
+
+/// What is said of a line, with the figures.
+fn sentence(line: &LineResult, what: &str, html: &mut String) {
+    push(
+        html,
+        format_args!(
+            "<p><b>{}</b> {what}: {} ({}).</p>\n",
+            escaped(&line.name),
+            shown(line.difference.estimate, line),
+            escaped(&interval_text(&line.difference, line))
+        ),
+    );
 }
 
 fn names_with(experiment: &Experiment, verdict: Verdict) -> Vec<&str> {
@@ -113,17 +117,12 @@ fn verdict(experiment: &Experiment, html: &mut String) {
             "<section class=\"verdict {class}\" id=\"verdict\">\n<p class=\"mark\" aria-hidden=\"true\">{mark}</p>\n<div><h2>{headline}</h2>\n"
         ),
     );
-    for line in judged(experiment).filter(|line| matches!(line.verdict, Verdict::Regressed | Verdict::Improved)) {
-        let more = if line.verdict == Verdict::Regressed { "takes longer" } else { "takes less" };
-        push(
-            html,
-            format_args!(
-                "<p><b>{}</b> {more}: {} ({}).</p>\n",
-                escaped(&line.name),
-                shown(line.difference.estimate, line),
-                escaped(&interval_text(&line.difference, line))
-            ),
-        );
+    for line in judged(experiment) {
+        match line.verdict {
+            Verdict::Regressed => sentence(line, "takes longer", html),
+            Verdict::Improved => sentence(line, "takes less", html),
+            Verdict::Same | Verdict::CantTell | Verdict::NotJudged => {}
+        }
     }
     for (verdict, what) in
         [(Verdict::Same, "The same, within the margin"), (Verdict::CantTell, "Can't tell; more pairs would")]

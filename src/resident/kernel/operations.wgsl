@@ -195,23 +195,6 @@ fn kept(at: u32, quad: u32, n_quads: u32) -> vec4<bool> {
     return (arena[slot[at + 3u] + quad] != vec4(0.0)) & (vec4(0u, 1u, 2u, 3u) < vec4(n_left));
 }
 
-// The sum of `own` over the lanes before this one; `counts` then ends with the sum over all.
-fn count_before(lane: u32, own: u32) -> u32 {
-    workgroupBarrier();
-    counts[lane] = own;
-    for (var distance = 1u; distance < N_LANES; distance <<= 1u) {
-        workgroupBarrier();
-        var sum = counts[lane];
-        if (lane >= distance) {
-            sum += counts[lane - distance];
-        }
-        workgroupBarrier();
-        counts[lane] = sum;
-    }
-    workgroupBarrier();
-    return counts[lane] - own;
-}
-
 // Tiles one after another are one member's, so that what it keeps is in one piece. Shared, all count first; the second time each begins
 // behind what the members before it keep.
 fn filter_tiles(lane: u32, member: u32, n_members: u32, at: u32, step: u32, number: u32, round: u32) {

@@ -11,6 +11,8 @@ use anyhow::Context;
 use praxis::measure::RunFile;
 use praxis::measure::experiment::Side;
 
+use crate::commands::bench::RUN_FILE;
+
 /// Ctrl-C, and who else has to hear of it.
 #[derive(Clone, Default)]
 pub struct Interruption {
@@ -80,7 +82,7 @@ pub fn run(side: &Side, extra: &[&str], folder: &Path, interruption: &Interrupti
     if !status.success() {
         return Ok(RunEnd::Failed(last_line(&mut messages).unwrap_or_else(|| status.to_string())));
     }
-    Ok(match RunFile::read(&folder.join("run.json")) {
+    Ok(match RunFile::read(&folder.join(RUN_FILE)) {
         Ok(run) if run.complete => RunEnd::Measured(Box::new(run)),
         Ok(_) => RunEnd::Failed("the run was interrupted".into()),
         Err(error) => RunEnd::Failed(error.to_string()),

@@ -17,14 +17,12 @@ use praxis::measure::experiment::{
 use praxis::measure::write_atomically;
 use praxis::report::{ExperimentPage, ExperimentReport};
 
-use super::folder::RunFolder;
+use super::folder::{EXPERIMENT_FILE, RUN_FILE, RunFolder};
 use crate::cli::{BenchArgs, ExperimentArgs};
 use crate::commands::{Outcome, WrongUsage, terminal};
 use child::Interruption;
 use flags::TwoValues;
 use running::Running;
-
-const EXPERIMENT_FILE: &str = "experiment.json";
 
 /// Compares what the arguments say.
 pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
@@ -97,7 +95,7 @@ fn refuse_results(folder: &Path) -> anyhow::Result<()> {
             "{path} holds a comparison already: `praxis bench --resume {path}` goes on with it; or choose another folder with --out"
         );
     }
-    ensure!(!folder.join("run.json").exists(), "{path} holds a run already: choose another folder with --out");
+    ensure!(!folder.join(RUN_FILE).exists(), "{path} holds a run already: choose another folder with --out");
     Ok(())
 }
 
