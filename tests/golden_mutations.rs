@@ -144,6 +144,7 @@ fn draw(gpu: &Gpu, view: &GoldenView, mutation: &Mutation) -> Drawn {
         first_frame: view.frame - mutation.n_frames_stale,
         wait: FrameWait::Block,
         hybrid_sleep: HybridSleep::default(),
+        times_polls: false,
         n_frames_in_flight: 1,
         submit_blocks: false,
         injection: None,

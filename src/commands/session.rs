@@ -190,6 +190,7 @@ impl Stage {
             first_frame: frame_idx,
             wait: FrameWait::Block,
             hybrid_sleep: HybridSleep::default(),
+            times_polls: false,
             n_frames_in_flight: 1,
             submit_blocks: false,
             injection: None,

@@ -100,6 +100,7 @@ pub fn run(args: &WaitTableArgs) -> anyhow::Result<Outcome> {
         first_frame: 0,
         wait: FrameWait::Block,
         hybrid_sleep: HybridSleep::default(),
+        times_polls: true,
         n_frames_in_flight: args.render.frames_in_flight as usize,
         submit_blocks: detect_blocking_submit(&session.gpu.device, &session.gpu.queue)?.blocks,
         injection: None,
@@ -196,6 +197,7 @@ struct Row {
     hybrid: Option<HybridOutcomes>,
     cpu_time: Option<f64>,
     blocked_poll: Option<f64>,
+    last_poll: Option<f64>,
     chains: [Option<f64>; 3],
     cpu_frame: Option<f64>,
     frame_time: Option<f64>,
@@ -228,6 +230,7 @@ impl Row {
             hybrid: turns.iter().filter(is_of_row).filter_map(|turn| turn.hybrid).reduce(HybridOutcomes::plus),
             cpu_time: over_rounds(names::CPU_TIME_MAIN),
             blocked_poll: over_rounds(names::BLOCKED_POLL),
+            last_poll: over_rounds(names::WAIT_LAST_POLL),
             chains: [names::CHAIN_START, names::CHAIN_AFTER_UPDATE, names::CHAIN_AFTER_SUBMIT].map(over_rounds),
             cpu_frame: over_rounds(names::CPU_FRAME),
             frame_time: over_rounds(names::FRAME_TIME),
@@ -272,9 +275,9 @@ impl About {
         let mut text = format!(
             "{} ({}), {} at {width}×{height}, GPU frame {:.2} ms; {} rounds of {} frames after {}, {} in flight{}, \
              thread {}.\nCPU-bound: with {:.2} ms of other work on the main thread in each frame, outside of cpu_frame and frame_time.\nOvershoot beyond the best wait of all, whose own latency is at most {} µs. Times in µs.\n\n\
-             | load | wait | overshoot | p95 | waited | caught / early / late / blocked | CPU time | of Spin's extra | blocked in poll | chain start | \
+             | load | wait | overshoot | p95 | waited | caught / early / late / blocked | CPU time | of Spin's extra | blocked in poll | last poll | chain start | \
              after update | after submit | cpu_frame | frame_time |\n\
-             |---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+             |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
             self.adapter,
             self.driver,
             self.scene,
@@ -297,7 +300,7 @@ impl About {
                     .map_or(String::new(), |shares| shares.map(|share| format!("{:.0}%", 100.0 * share)).join(" / "));
                 let [start, after_update, after_submit] = row.chains.map(micros);
                 text += &format!(
-                    "| {} | {} | {} | {} | {:.0}% | {hybrid} | {} | {share} | {} | {start} | {after_update} | {after_submit} | {} | {} |\n",
+                    "| {} | {} | {} | {} | {:.0}% | {hybrid} | {} | {share} | {} | {} | {start} | {after_update} | {after_submit} | {} | {} |\n",
                     row.load,
                     row.wait,
                     micros(row.overshoot),
@@ -305,6 +308,7 @@ impl About {
                     100.0 * row.waited_share,
                     micros(row.cpu_time),
                     micros(row.blocked_poll),
+                    micros(row.last_poll),
                     micros(row.cpu_frame),
                     micros(row.frame_time),
                 );
@@ -318,7 +322,7 @@ impl About {
             json!({
                 "load": row.load, "wait": row.wait, "overshoot_ns": row.overshoot, "overshoot_p95_ns": row.overshoot_p95,
                 "waited_share": row.waited_share, "hybrid_shares": row.hybrid_shares(), "cpu_time_main_ns": row.cpu_time,
-                "share_of_spins_extra": row.share_of_spin(&of_load[0], &of_load[1]), "blocked_poll_ns": row.blocked_poll,
+                "share_of_spins_extra": row.share_of_spin(&of_load[0], &of_load[1]), "blocked_poll_ns": row.blocked_poll, "last_poll_ns": row.last_poll,
                 "chain_ns": row.chains, "cpu_frame_ns": row.cpu_frame, "frame_time_ns": row.frame_time,
             })
         };

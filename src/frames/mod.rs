@@ -39,6 +39,8 @@ pub struct FrameLoop {
     pub wait: FrameWait,
     /// How a Hybrid wait blocks.
     pub hybrid_sleep: HybridSleep,
+    /// Whether every poll is timed, so that what the last one of a wait takes is a line of its own.
+    pub times_polls: bool,
     /// Frames submitted but not finished when the next one starts, at most.
     pub n_frames_in_flight: usize,
     /// Whether the adapter's submit blocks until the submission before it is done: then the newest submission is waited for
@@ -104,7 +106,7 @@ pub fn render_frames(
     progress: &mut dyn Progress,
 ) -> Result<LoopOutcome, FrameError> {
     let mut recorder = Recorder::new(log, waits, scene, renderer);
-    let mut waiter = DeviceWaiter::new(&gpu.device, options.wait).with_sleep(options.hybrid_sleep);
+    let mut waiter = waiter(gpu, options);
     let mut ring = InFlightRing::new(options.n_frames_in_flight);
     let mut chain = ClockChain::new();
     let mut counters = ThreadCounters::open();
@@ -126,6 +128,7 @@ pub fn render_frames(
             recorder.begin_frame(frame_started, current_core());
         }
         recorder.waited_for_slot(slot.waited_ns, &wait);
+        recorder.last_poll(waiter.last_poll_ns().filter(|_| slot.waited_ns > 0));
         if is_recorded {
             recorder.work_begins();
             recorder.chain_start(chain.read_ns());
@@ -195,4 +198,9 @@ pub fn render_frames(
     outcome.bad_timestamps = recorder.bad_timestamps();
     gpu.check_errors()?;
     Ok(outcome)
+}
+
+fn waiter(gpu: &Gpu, options: &FrameLoop) -> DeviceWaiter {
+    let waiter = DeviceWaiter::new(&gpu.device, options.wait).with_sleep(options.hybrid_sleep);
+    if options.times_polls { waiter.with_timed_polls() } else { waiter }
 }

@@ -54,6 +54,7 @@ struct Lines {
     top_level: Option<LineId>,
     cpu_time: Option<LineId>,
     blocked_poll: Option<LineId>,
+    last_poll: Option<LineId>,
     blocked_submit: Option<LineId>,
     gpu_frame: Option<LineId>,
     passes: Vec<Option<LineId>>,
@@ -139,6 +140,7 @@ impl<'a> Recorder<'a> {
             top_level: renderer.top_level_ns().map(|_| line(names::TLAS_CPU)),
             cpu_time: has_cpu_time.then(|| line(names::CPU_TIME_MAIN)),
             blocked_poll: has_cpu_time.then(|| line(names::BLOCKED_POLL)),
+            last_poll: None,
             blocked_submit: has_cpu_time.then(|| line(names::BLOCKED_SUBMIT)),
             gpu_frame: has_timestamps.then(|| line(names::GPU_FRAME)),
             passes: (0..PASSES.len())
@@ -231,6 +233,15 @@ impl<'a> Recorder<'a> {
     /// The wait at the frame's start.
     pub fn waited_for_slot(&mut self, waited_ns: u64, wait: &TimedWait) {
         self.waited(self.spans.wait_slot, waited_ns, wait);
+    }
+
+    /// What the poll took that found the frame done, where polls are timed.
+    pub fn last_poll(&mut self, poll_ns: Option<u64>) {
+        if let (Some(frame), Some(ns)) = (&self.frame, poll_ns) {
+            let log = &mut *self.log;
+            let line = *self.lines.last_poll.get_or_insert_with(|| log.line(names::WAIT_LAST_POLL, Unit::Nanoseconds));
+            self.log.set(line, frame.row, ns);
+        }
     }
 
     /// A wait inside the frame, just before its submit.

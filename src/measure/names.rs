@@ -47,6 +47,8 @@ pub const IN_FLIGHT: &str = "in_flight";
 /// From a frame's end on the GPU to the return of the wait for it, where it was waited for; see
 /// [`ReturnAlignment`](super::ReturnAlignment) for what that can tell.
 pub const WAIT_OVERSHOOT: &str = "wait.overshoot";
+/// Of a wait that polls, the poll that found the frame done: wgpu frees in it what it held for the frame.
+pub const WAIT_LAST_POLL: &str = "wait.last_poll";
 /// What the main thread ran for from one frame's start to the next one's, whatever it did: a spinning wait counts.
 pub const CPU_TIME_MAIN: &str = "cpu_time.main";
 

@@ -72,6 +72,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         first_frame: 0,
         wait: session.wait(FrameWait::for_benchmark(session.gpu.info.device_type)),
         hybrid_sleep: HybridSleep::default(),
+        times_polls: false,
         n_frames_in_flight: args.render.frames_in_flight as usize,
         submit_blocks,
         injection: args.inject,

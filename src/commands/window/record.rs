@@ -68,6 +68,7 @@ impl Viewer {
             first_frame: 0,
             wait: live.pacing.wait,
             hybrid_sleep: HybridSleep::default(),
+            times_polls: false,
             n_frames_in_flight: live.pacing.n_frames_in_flight,
             submit_blocks: live.pacing.submit_blocks,
             injection: None,

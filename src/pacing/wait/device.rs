@@ -60,12 +60,21 @@ pub struct DeviceWaiter {
     wait: FrameWait,
     clock: PacingClock,
     hybrid: Option<HybridWait>,
+    times_polls: bool,
+    last_poll_ns: Option<u64>,
 }
 
 impl DeviceWaiter {
     /// Waits on `device` in the way of `wait`.
     pub fn new(device: &wgpu::Device, wait: FrameWait) -> Self {
-        Self { device: device.clone(), wait, clock: PacingClock::new(), hybrid: hybrid(wait, HybridSleep::default()) }
+        Self {
+            device: device.clone(),
+            wait,
+            clock: PacingClock::new(),
+            hybrid: hybrid(wait, HybridSleep::default()),
+            times_polls: false,
+            last_poll_ns: None,
+        }
     }
 
     /// The same, with Hybrid waits that block in the way of `sleep`; what they learnt is forgotten.
@@ -73,6 +82,20 @@ impl DeviceWaiter {
     pub fn with_sleep(mut self, sleep: HybridSleep) -> Self {
         self.hybrid = hybrid(self.wait, sleep);
         self
+    }
+
+    /// The same, reading the clock around every poll, so that [`Self::last_poll_ns`] is known. That takes some ns of each poll: for
+    /// finding out where a wait's time goes, not for every day.
+    #[must_use]
+    pub fn with_timed_polls(mut self) -> Self {
+        self.times_polls = true;
+        self
+    }
+
+    /// What the last poll of the last wait took in ns: the poll that found the frame done, which also frees what wgpu held for it. `None`
+    /// without [timed polls](Self::with_timed_polls), and where the last wait ended blocked.
+    pub fn last_poll_ns(&self) -> Option<u64> {
+        self.last_poll_ns
     }
 
     /// How this waits.
@@ -94,10 +117,14 @@ impl SubmissionWaiter<wgpu::SubmissionIndex> for DeviceWaiter {
     }
 
     fn wait_since(&mut self, submission: &wgpu::SubmissionIndex, submitted: Instant) -> Result<(), WaitError> {
-        let Self { device, wait, clock, hybrid } = self;
+        let Self { device, wait, clock, hybrid, times_polls, last_poll_ns } = self;
+        *last_poll_ns = None;
         // `PollType::Poll` can't tell which of two submissions is done; a `Wait` for an index can.
         let mut poll = |timeout| {
-            device.poll(wgpu::PollType::Wait { submission_index: Some(submission.clone()), timeout }).map(drop)
+            let started = times_polls.then(Instant::now);
+            let outcome = device.poll(wgpu::PollType::Wait { submission_index: Some(submission.clone()), timeout });
+            *last_poll_ns = started.filter(|_| timeout == Some(Duration::ZERO)).map(super::super::elapsed_ns);
+            outcome.map(drop)
         };
         let outcome = catch_device_loss(|| match (*wait, hybrid) {
             (FrameWait::Spin, _) => spin_until_done(|| poll(Some(Duration::ZERO))),

@@ -15,8 +15,9 @@ use crate::scene::Hierarchy;
 
 /// Of the structures; the driver's memory is counted by it.
 pub const LABEL: &str = "praxis::render::rays::query";
-/// Triangles of what stands still that share a bottom level, at most.
-const MOST_IN_CHUNK: usize = 16_384;
+/// Triangles of what stands still that share a bottom level, at most: on hardware, and on a software adapter, whose own trees are so slow
+/// that leaving more of the search to the top level pays (`docs/decisions/0006`).
+const MOST_IN_CHUNK: [usize; 2] = [16_384, 1_024];
 
 /// See the module.
 pub struct QueryStructures {
@@ -38,7 +39,8 @@ impl QueryStructures {
     /// # Errors
     /// One line on what exceeds the adapter's limits.
     pub fn new(gpu: &Gpu, casters: &Casters, bodies: &RigidBodies, hierarchy: &Hierarchy) -> Result<Self, String> {
-        let (mut triangles, mut parts) = cut_into_chunks(casters, MOST_IN_CHUNK.min(most_triangles(gpu)));
+        let most_in_chunk = MOST_IN_CHUNK[usize::from(gpu.is_software())].min(most_triangles(gpu));
+        let (mut triangles, mut parts) = cut_into_chunks(casters, most_in_chunk);
         let (n_static_triangles, n_chunks) = (triangles.len(), parts.len());
         for shape in &bodies.shapes {
             let first = triangles.len();

@@ -38,6 +38,7 @@ pub(super) fn explain(name: &str) -> String {
         names::BLOCKED_POLL => "Blocked in the wait for the oldest frame in flight.",
         names::BLOCKED_PRESENT => "Blocked while a picture was handed to the window.",
         names::WAIT_OVERSHOOT => "How much later than the GPU was done the wait for it returned.",
+        names::WAIT_LAST_POLL => "The poll that found the frame done, and freed what wgpu held for it.",
         names::CPU_TIME_MAIN => "CPU time of the main thread in a frame: what it ran, waits that spin among it.",
         "process.cpu" => "CPU time of all threads of the program, for each frame on average.",
         "main_thread.cycles" => "Clock cycles that the main thread ran, for each frame on average.",
