@@ -70,9 +70,9 @@ pub struct RenderArgs {
     /// Exposure in EV at ISO 100, instead of the scene's
     #[arg(long, value_name = "EV100", allow_negative_numbers = true, value_parser = parse_ev)]
     pub exposure: Option<f32>,
-    /// Rays towards the sun: none, one per surface of a pixel, or more along the edges of shadows
-    #[arg(long, value_enum, default_value_t = RaysArg::Edge)]
-    pub rays: RaysArg,
+    /// Rays towards the sun: none, one per surface of a pixel, or more along the edges of shadows [default: edge]
+    #[arg(long, value_enum)]
+    pub rays: Option<RaysArg>,
     /// What traces rays: our own BVH, the adapter's ray queries, or what suits the adapter
     #[arg(long, value_enum, default_value_t = RayBackendArg::Auto)]
     pub ray_backend: RayBackendArg,
@@ -97,6 +97,13 @@ pub struct RenderArgs {
     /// No progress and no notes on stderr
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+impl RenderArgs {
+    /// Which rays are traced, if the scene's sun is up.
+    pub fn rays(&self) -> RaysArg {
+        self.rays.unwrap_or(RaysArg::Edge)
+    }
 }
 
 #[derive(Args, Debug)]

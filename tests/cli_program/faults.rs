@@ -98,6 +98,35 @@ fn cli_unknown_cameras_and_adapters() {
 }
 
 #[test]
+fn cli_rays_that_nothing_sends_out_are_said() {
+    let project = Project::new();
+    let with_sun_at = |degrees: &str| project.box_scene().replace("sun: (", &format!("sun: (elevation_deg: {degrees}, "));
+    project.write("scenes/night.ron", &with_sun_at("-20"));
+    project.write("scenes/day.ron", &with_sun_at("20"));
+    let said = |scene: &str, arguments: &[&str]| {
+        let mut command = praxis(project.path());
+        command.args(["capture", scene, "--size", "16x9", "--out", "x.png"]).args(arguments);
+        let output = command.output().expect("it starts");
+        assert!(output.status.success(), "{}", stderr(&output));
+        stderr(&output).lines().filter(|line| line.contains("--rays")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let note = |asked| {
+        vec![format!("--rays {asked} changes nothing in night: its sun is below the horizon (elevation_deg: -20)")]
+    };
+    assert_eq!(said("night", &["--rays", "hard"]), note("hard"));
+    assert_eq!(said("night", &["--rays", "edge"]), note("edge"));
+    for (scene, arguments) in [
+        ("night", &["--rays", "edge", "--quiet"][..]),
+        ("night", &["--rays", "off"]),
+        // Nobody asked for them.
+        ("night", &[]),
+        ("day", &["--rays", "edge"]),
+    ] {
+        assert_eq!(said(scene, arguments), [""; 0], "{scene} {arguments:?}");
+    }
+}
+
+#[test]
 fn cli_bench_faults_leave_no_run_folder() {
     let project = Project::new();
     project.write("runs/kept/run.json", "{}");
