@@ -225,12 +225,15 @@ fn coloured(line: &LineResult, colour: bool) -> Cell {
 /// B − A of a line in its unit, and the interval of it.
 pub(super) fn absolute(line: &LineResult) -> Option<[String; 2]> {
     let Estimate { estimate, low, high } = line.absolute?;
-    let greatest = [Some(estimate), low, high].into_iter().flatten().map(f64::abs).fold(0.0, f64::max);
-    let format = DifferenceFormat::up_to(greatest, line.unit);
     let interval = match (low, high) {
-        (Some(low), Some(high)) => format.with_unit(&format!("{} … {}", format.number(low), format.number(high))),
+        (Some(low), Some(high)) => {
+            let format = DifferenceFormat::up_to(low.abs().max(high.abs()), line.unit);
+            format.with_unit(&format!("{} … {}", format.number(low), format.number(high)))
+        }
         _ => TOO_FEW.to_owned(),
     };
+    // In a unit of its own: beside a wide interval it would be nothing.
+    let format = DifferenceFormat::up_to(estimate, line.unit);
     Some([format.with_unit(&format.number(estimate)), interval])
 }
 

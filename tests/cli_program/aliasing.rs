@@ -77,7 +77,7 @@ fn aliasing_stopped_by_ctrl_c_keeps_the_timed_part() {
     let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("praxis"))
         .current_dir(project.path())
         .env("XDG_CACHE_HOME", project.cache())
-        .args(["bench", "box", "--frames", "3", "--warmup", "1", "--out", "a", "--size", "640x360"])
+        .args(["bench", "box", "--frames", "3", "--warmup", "1", "--out", "a", "--size", "160x90"])
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped())
         .spawn()

@@ -104,7 +104,10 @@ fn cli_report_shows_the_run_whatever_became_of_its_baseline() {
         std::fs::write(&path, damaged).expect("it can be written");
         for arguments in [&[][..], &["--check"], &["--html", "page.html"]] {
             let output = project.report(arguments);
-            let line = fault(&output);
+            assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+            let said = stderr(&output);
+            let line = said.lines().last().expect("it says why");
+            assert!(line.starts_with("praxis: "), "{said}");
             for part in ["the Baseline of box can't be used: restore it, or remove it and record it anew", "box.json"] {
                 assert!(line.contains(part), "{arguments:?}: {line}");
             }
