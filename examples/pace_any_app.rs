@@ -248,6 +248,9 @@ impl PacedWindow {
         let started_ns = self.clock.now_ns();
         self.log.set(self.lines.frame_time, row, started_ns - self.turn_began_ns);
         self.turn_began_ns = started_ns;
+        if let Some(limiter) = &mut self.limiter {
+            limiter.frame_started(started_ns);
+        }
         if let Some(pacer) = &mut self.pacer {
             pacer.frame_started(frame_idx, started_ns);
         }

@@ -6,9 +6,10 @@ pub mod probe;
 mod resident;
 mod window;
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use praxis::frames::Injection;
 use praxis::pacing::FrameWait;
 
@@ -70,9 +71,9 @@ pub struct RenderArgs {
     /// Exposure in EV at ISO 100, instead of the scene's
     #[arg(long, value_name = "EV100", allow_negative_numbers = true, value_parser = parse_ev)]
     pub exposure: Option<f32>,
-    /// Rays towards the sun: none, one per surface of a pixel, or more along the edges of shadows
-    #[arg(long, value_enum, default_value_t = RaysArg::Edge)]
-    pub rays: RaysArg,
+    /// Rays towards the sun: none, one per surface of a pixel, or more along the edges of shadows [default: edge]
+    #[arg(long, value_enum)]
+    pub rays: Option<RaysArg>,
     /// What traces rays: our own BVH, the adapter's ray queries, or what suits the adapter
     #[arg(long, value_enum, default_value_t = RayBackendArg::Auto)]
     pub ray_backend: RayBackendArg,
@@ -89,7 +90,7 @@ pub struct RenderArgs {
     #[arg(long, value_name = "auto|block|spin|hybrid[:MICROS]", value_parser = parse_wait)]
     pub wait: Option<WaitArg>,
     /// Frames in flight
-    #[arg(long, value_name = "1|2|3", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=3))]
+    #[arg(long, value_name = "1|2|3", default_value_t = 2, value_parser = whole_number(1..=3))]
     pub frames_in_flight: u32,
     /// wgpu's and the driver's validation layers
     #[arg(long)]
@@ -97,6 +98,22 @@ pub struct RenderArgs {
     /// No progress and no notes on stderr
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// The command that was meant where the first argument is nearly one: clap takes it for a scene and stumbles over what follows.
+pub fn meant_command(arguments: &[String]) -> Option<String> {
+    let [first, _, ..] = arguments else { return None };
+    let cli = Cli::command();
+    let names = cli.get_subcommands().filter(|command| !command.is_hide_set()).map(clap::Command::get_name);
+    let near = names.map(|name| (strsim::osa_distance(first, name), name)).min()?;
+    (1..=2).contains(&near.0).then(|| format!("there is no command `{first}`: did you mean `{}`?", near.1))
+}
+
+impl RenderArgs {
+    /// Which rays are traced, if the scene's sun is up.
+    pub fn rays(&self) -> RaysArg {
+        self.rays.unwrap_or(RaysArg::Edge)
+    }
 }
 
 #[derive(Args, Debug)]
@@ -109,10 +126,10 @@ pub struct BenchArgs {
     #[command(flatten)]
     pub priority: PriorityArgs,
     /// Frames to measure [default: 1800, on a software adapter 60]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_parser = whole_number(1..=1_000_000))]
     pub frames: Option<u32>,
     /// Frames to draw before measuring [default: 100, on a software adapter 5]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_parser = whole_number(1..=1_000_000))]
     pub warmup: Option<u32>,
     /// Leave out the aliasing measure
     #[arg(long)]
@@ -160,7 +177,7 @@ pub struct CaptureArgs {
     #[arg(long, value_name = "FILE", value_parser = png_path())]
     pub out: Option<PathBuf>,
     /// Frame index to draw
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = whole_number(0..=u32::MAX))]
     pub frame: u32,
     /// Where --check saves pictures that differ [default: goldens/failed]
     #[arg(long, value_name = "DIR", conflicts_with_all = ["bless", "out"])]
@@ -271,6 +288,14 @@ fn png_path() -> impl clap::builder::TypedValueParser<Value = PathBuf> {
     })
 }
 
+/// A whole number from such a range.
+fn whole_number(range: RangeInclusive<u32>) -> impl Fn(&str) -> Result<u32, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number = text.parse::<u32>().ok().filter(|number| range.contains(number));
+        number.ok_or_else(|| format!("use a whole number from {} to {}", range.start(), range.end()))
+    }
+}
+
 fn parse_samples(text: &str) -> Result<u32, String> {
     match text {
         "1" => Ok(1),
@@ -302,7 +327,6 @@ fn parse_ev(text: &str) -> Result<f32, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_definition_is_consistent() {
@@ -315,6 +339,24 @@ mod tests {
         assert!(cli.command.is_none());
         assert_eq!((cli.window.scene.as_deref(), cli.window.render.size), (Some("town"), Some([31, 17])));
         assert!(matches!(Cli::parse_from(["praxis", "bench", "town"]).command, Some(Command::Bench(_))));
+    }
+
+    #[test]
+    fn a_command_that_is_nearly_one_is_told_from_a_scene() {
+        let meant = |arguments: &str| meant_command(&arguments.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(meant("benhc town").as_deref(), Some("there is no command `benhc`: did you mean `bench`?"));
+        assert_eq!(meant("reprot runs/a").as_deref(), Some("there is no command `reprot`: did you mean `report`?"));
+        // A scene, a command, and nothing that anything follows.
+        assert_eq!(["town --size 5x5", "bench town", "benhc", ""].map(meant), [const { None }; 4]);
+    }
+
+    #[test]
+    fn whole_numbers_say_their_range() {
+        let parse = whole_number(1..=10);
+        assert_eq!((parse("1"), parse("10")), (Ok(1), Ok(10)));
+        for text in ["0", "11", "x", "", "-1", "1.5"] {
+            assert_eq!(parse(text), Err("use a whole number from 1 to 10".to_owned()), "{text}");
+        }
     }
 
     #[test]

@@ -8,11 +8,17 @@ mod commands;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 fn main() -> ExitCode {
-    // Leaves 2 for wrong usage by itself.
-    let cli = cli::Cli::parse();
+    let cli = cli::Cli::try_parse().unwrap_or_else(|error| {
+        let arguments: Vec<String> = std::env::args().skip(1).collect();
+        if let Some(fault) = cli::meant_command(&arguments).filter(|_| error.use_stderr()) {
+            cli::Cli::command().error(clap::error::ErrorKind::InvalidSubcommand, fault).exit();
+        }
+        // Leaves 2 for wrong usage, and 0 for help.
+        error.exit()
+    });
     start_log();
     match commands::run(cli) {
         Ok(commands::Outcome::Good) => ExitCode::SUCCESS,

@@ -10,7 +10,7 @@ use praxis::measure::experiment::{
     SideName, VoidReason,
 };
 use praxis::measure::picture::{GoldenCheck, GoldenLane, GoldenView, Picture, compare_with_golden};
-use praxis::measure::{Budget, FrameLog, RunFile, Unit};
+use praxis::measure::{Adapter, Budget, FrameLog, Machine, RunFile, Unit};
 use praxis::report::{ExperimentPage, Page, PagePictures, PictureSet, Report, ReportPicture};
 use serde_json::Value;
 
@@ -126,16 +126,23 @@ fn comparison() -> Experiment {
         .collect();
     let void = Some(VoidReason::Failed { side: SideName::B, message: "<script>lost</script>".into() });
     pairs.push(Pair { first: SideName::A, void, a: None, b: None });
-    let side = |label: &str| Side { label: label.into(), program: "/usr/bin/praxis".into(), ..Side::default() };
+    let side = |label: &str, msaa: u32| {
+        let mut side = Side { label: label.into(), program: "/usr/bin/praxis".into(), ..Side::default() };
+        (side.build.version, side.build.commit) = ("0.1.0".into(), Some("1234abcd".into()));
+        side.settings.set("width_px", 640).set("height_px", 360).set("msaa", msaa).set("frames", 20).set("warmup", 5);
+        side.settings.set("rays", "edge").set("ray_backend", "bvh").set("wait", "block");
+        side
+    };
     let mut experiment = Experiment {
         schema: EXPERIMENT_SCHEMA.into(),
         scene: "scenes/town.ron".into(),
         kind: ExperimentKind::Ab,
         state: ExperimentState::Unfinished,
-        a: side("wait=block"),
-        b: side("wait=spin"),
-        machine: Default::default(),
-        adapter: Default::default(),
+        date: Some("2026-03-01T10:20:30Z".into()),
+        a: side("msaa=1", 1),
+        b: side("msaa=4", 4),
+        machine: Machine { cpu: "A CPU".into(), n_cores: 2, ..Machine::default() },
+        adapter: Adapter { name: "A GPU <b>".into(), driver: "A driver".into(), ..Adapter::default() },
         plan: Plan::new(20, 1, &GATED_LINES),
         pairs,
         lines: Vec::new(),
@@ -319,29 +326,58 @@ fn the_page_works_in_a_browser() {
 const USE_COMPARISON: &str = r##"<script>
 const results = { faults };
 try {
-  const names = () => [...document.querySelectorAll("#table tbody .name")].map((cell) => cell.textContent);
-  const heading = [...document.querySelectorAll("#table thead button")].find((button) => button.textContent === "B to A");
+  const rows = () => [...document.querySelectorAll("#table tbody tr")];
+  const names = () => rows().map((row) => row.cells[0].textContent);
   results.names = names();
-  heading.click();
-  results.sorted = names();
+  results.columns = [...document.querySelectorAll("#table thead button")].map((heading) => {
+    const column = heading.parentElement.cellIndex;
+    const keys = () => rows().map((row) => row.cells[column].dataset.v);
+    const sorted = () => {
+      heading.click();
+      return { order: heading.parentElement.getAttribute("aria-sort"), keys: keys() };
+    };
+    return { title: heading.textContent, once: sorted(), twice: sorted() };
+  });
+  const byEffect = document.getElementById("by-effect");
+  byEffect.click();
+  results.pressed = byEffect.getAttribute("aria-pressed");
+  results.effects = rows().map((row) => row.dataset.effect);
+  byEffect.click();
+  results.again = names();
   document.querySelectorAll("details").forEach((details) => (details.open = true));
   results.headline = document.querySelector("#verdict h2").textContent;
   results.charts = document.querySelectorAll("figure svg").length;
+  results.none = [...document.querySelectorAll("details.line")]
+    .filter((line) => line.textContent.includes("none: 0 in every run of both sides"))
+    .map((line) => line.id);
+  results.drawnNone = results.none.filter((id) => document.getElementById(id).querySelector("svg"));
+  // What can be read of a line without opening anything.
+  results.row = rows()[0].innerText;
   results.width = innerWidth;
   results.scrollWidth = document.documentElement.scrollWidth;
+  results.tableWidth = document.getElementById("table").scrollWidth - document.querySelector(".scroll").clientWidth;
 } catch (error) {
   faults.push("the test itself: " + error);
 }
 const out = document.createElement("pre");
 out.textContent = "RESULTS " + encodeURIComponent(JSON.stringify(results)) + " END";
-document.body.append(out);
+parent.document.body.append(out);
 </script>"##;
+
+/// A page that shows another one in a frame of some width: a browser's window can't be as narrow as a phone.
+fn framed(page: &str, width_px: u32) -> String {
+    let escaped = page.replace('&', "&amp;").replace('"', "&quot;");
+    format!(
+        "<!doctype html><meta charset=\"utf-8\"><body style=\"margin: 0\">\n\
+         <iframe srcdoc=\"{escaped}\" style=\"border: 0; width: {width_px}px; height: 900px\"></iframe></body>"
+    )
+}
 
 #[test]
 fn the_page_of_a_comparison_works_in_a_browser() {
     let experiment = comparison();
     let html = ExperimentPage { experiment: &experiment }.to_html();
-    assert!(html.contains("A: wait=block") && !html.contains("<script>lost"), "words of the file are no markup");
+    assert!(html.contains("A: msaa=1") && !html.contains("<script>lost"), "words of the file are no markup");
     assert!(html.contains("pair 20: a run of B failed"));
     let Some(browser) = browser() else {
         println!("no browser is here: the page was not opened (script/setup --test installs Chromium)");
@@ -350,16 +386,84 @@ fn the_page_of_a_comparison_works_in_a_browser() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("report.html");
     let listening = html.replacen("<style>", &format!("{LISTEN}\n<style>"), 1);
-    std::fs::write(&file, listening.replacen("</body>", &format!("{USE_COMPARISON}\n</body>"), 1))
-        .expect("it can be written");
-    let (dom, log) = dumped_dom(&browser, &file, 500);
-    let results = results_in(&dom);
-    assert_eq!(results["faults"], Value::Array(Vec::new()));
-    assert!(!log.contains(":CONSOLE"), "something is on the console:\n{log}");
-    assert_eq!(results["headline"], "B is slower than A");
-    assert_ne!(results["names"], results["sorted"]);
-    assert!(results["charts"].as_u64() > Some(20), "{results}");
-    assert!(results["scrollWidth"].as_f64() <= results["width"].as_f64(), "{results}");
+    let page = listening.replacen("</body>", &format!("{USE_COMPARISON}\n</body>"), 1);
+    for width_px in [390, 1_400] {
+        std::fs::write(&file, framed(&page, width_px)).expect("it can be written");
+        let (dom, log) = dumped_dom(&browser, &file, 1_500);
+        let results = results_in(&dom);
+        assert_eq!(results["faults"], Value::Array(Vec::new()));
+        assert!(!log.contains(":CONSOLE"), "something is on the console:\n{log}");
+        assert_eq!((&results["headline"], &results["width"]), (&"B is slower than A".into(), &width_px.into()));
+        assert!(results["charts"].as_u64() > Some(20), "{results}");
+        assert!(results["scrollWidth"].as_f64() <= results["width"].as_f64(), "{results}");
+        assert!(results["tableWidth"].as_f64() <= Some(0.0), "the table is cut off: {results}");
+        let row = results["row"].as_str().expect("a text");
+        for part in ["+19.", " … ", " ms"] {
+            assert!(row.contains(part), "{part:?} can't be read at {width_px} px: {row}");
+        }
+        assert_eq!(row.matches(" … ").count(), 2, "both intervals are there at {width_px} px: {row}");
+        assert_eq!(results["none"], serde_json::json!(["line-migrations", "line-missed"]));
+        assert_eq!(results["drawnNone"], Value::Array(Vec::new()), "what is nothing has no chart");
+        assert_every_column_sorts(&results);
+    }
+}
+
+/// Names by letters, the rest by numbers, either way round; what has no number comes last.
+fn assert_every_column_sorts(results: &Value) {
+    let texts = |list: &Value| -> Vec<String> {
+        list.as_array().expect("a list").iter().map(|text| text.as_str().expect("a text").to_owned()).collect()
+    };
+    let numbers = |keys: &[String], title: &str| -> Vec<f64> {
+        let n_known = keys.iter().position(|key| key.is_empty()).unwrap_or(keys.len());
+        assert!(keys[n_known..].iter().all(|key| key.is_empty()), "{title}: what is missing is not last: {keys:?}");
+        keys[..n_known]
+            .iter()
+            .map(|key| key.parse().unwrap_or_else(|_| panic!("{title}: {key} is no number")))
+            .collect()
+    };
+    let columns = results["columns"].as_array().expect("a list");
+    assert_eq!(columns.len(), 10);
+    for column in columns {
+        let title = column["title"].as_str().expect("a title");
+        for sorted in [&column["once"], &column["twice"]] {
+            let (keys, is_rising) = (texts(&sorted["keys"]), sorted["order"] == "ascending");
+            let is_sorted = match title {
+                "line" if is_rising => keys.is_sorted(),
+                "line" => keys.is_sorted_by(|a, b| a >= b),
+                _ if is_rising => numbers(&keys, title).is_sorted(),
+                _ => numbers(&keys, title).is_sorted_by(|a, b| a >= b),
+            };
+            assert!(is_sorted, "{title}, {}: {keys:?}", sorted["order"]);
+        }
+        assert_ne!(column["once"]["order"], column["twice"]["order"], "{title}");
+    }
+    let effects = numbers(&texts(&results["effects"]), "effect");
+    assert!(effects.len() > 10 && effects.is_sorted_by(|a, b| a >= b) && effects[0] > 0.1, "{effects:?}");
+    assert_eq!((&results["pressed"], &results["again"]), (&"true".into(), &results["names"]), "and back again");
+}
+
+#[test]
+fn the_page_of_a_comparison_says_what_was_run() {
+    let html = ExperimentPage { experiment: &comparison() }.to_html();
+    for part in [
+        "<li>20 frames a run</li><li>640×360 pixels</li>",
+        "<dt>Scene</dt><dd>town (scenes/town.ron)</dd>",
+        "<dd>640×360 pixels</dd>",
+        "<dd>A: none: 1 sample a pixel. B: 4 samples a pixel</dd>",
+        "<dd>edge: one ray for each surface of a pixel, more along the edges of shadows, traced by Praxis&#39;s own trees (bvh)</dd>",
+        "<dd>block: the CPU sleeps until the frame is drawn</dd>",
+        "<dd>20 pairs, A and B in turn, in an order drawn by lot; 1 more that do not count</dd>",
+        "20 frames measured after 5 to warm up",
+        "<dd>A GPU &lt;b&gt;</dd>",
+        "<dt>Driver</dt><dd>A driver</dd>",
+        "<dd>A CPU, 2 cores for the program</dd>",
+        "<dt>Began</dt><dd>2026-03-01 10:20:30 UTC</dd>",
+        "praxis 0.1.0, commit 1234abcd",
+        "<code>/usr/bin/praxis</code>",
+        "<li>msaa: 1 in A, 4 in B</li>",
+    ] {
+        assert!(html.contains(part), "{part:?} is missing");
+    }
 }
 
 #[test]

@@ -15,10 +15,10 @@ pub struct ExperimentArgs {
     #[arg(long, value_name = "FLAG=A,B", conflicts_with = "self_test")]
     pub ab: Option<String>,
     /// Compare the program with itself this many times: how often is a difference found where there is none?
-    #[arg(long, value_name = "EXPERIMENTS", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "EXPERIMENTS", value_parser = super::whole_number(1..=100_000))]
     pub self_test: Option<u32>,
     /// Pairs that count, at most [default: 30]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_parser = super::whole_number(1..=10_000))]
     pub pairs: Option<u32>,
     /// Difference in percent up to which a line is the same [default: 2, or the machine's spread where that is more]
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]

@@ -149,7 +149,12 @@ impl Golden {
             return Err(format!("missing: `praxis capture --bless {}` makes it", self.name));
         }
         let compared = || {
-            let expected = png::read(&self.path)?;
+            let expected = png::read(&self.path).with_context(|| {
+                format!(
+                    "its picture can't be read: restore it, or `praxis capture --bless {}` makes it anew",
+                    self.name
+                )
+            })?;
             Ok(compare_with_golden(&expected.as_picture()?, &picture.as_picture()?, lane, &self.thresholds)?)
         };
         compared().map_err(|error: anyhow::Error| one_line(&error))

@@ -22,7 +22,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<Outcome> {
         return show_experiment(args, &path);
     }
     let run = RunFile::read(&path)?;
-    let beside = Beside::of(&run)?;
+    let beside = Beside::of(&run);
     let report = beside.report(&run);
     if let Some(html) = &args.html {
         write_page(&report, &path, html)?;
@@ -33,7 +33,12 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<Outcome> {
     } else {
         terminal::print(&report.to_text(terminal::has_colour()))?;
     }
-    if args.check { check(&report, &path) } else { Ok(Outcome::Good) }
+    let outcome = if args.check { check(&report, &path)? } else { Outcome::Good };
+    match (outcome, beside.into_fault()) {
+        // What a check found is there whatever else it could have found.
+        (Outcome::Good, Some(fault)) => Err(fault),
+        (outcome, _) => Ok(outcome),
+    }
 }
 
 /// A comparison; `--check` finds a line that regressed.

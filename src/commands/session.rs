@@ -1,5 +1,6 @@
 //! What every command that draws opens: a device, a scene, a renderer, with the defaults that suit the adapter.
 
+use std::cell::Cell;
 use std::sync::LazyLock;
 use std::time::Instant;
 
@@ -7,7 +8,7 @@ use praxis::frames::{FrameError, FrameLoop, LoopOutcome, Progress, WaitLog, rend
 use praxis::gpu::{Gpu, GpuOptions, Readback};
 use praxis::measure::FrameLog;
 use praxis::pacing::{FrameWait, HybridSleep, ObtainedPriority, set_frame_priority};
-use praxis::render::{RayBackend, RayMode, RenderOptions, Renderer, Tonemap};
+use praxis::render::{RayBackend, RayMode, RenderOptions, Renderer, Tonemap, sun_has_set};
 use praxis::scene::{LoadOptions, Scene};
 
 use super::png::Rgba;
@@ -23,6 +24,7 @@ pub const SOFTWARE_SIZE: [u32; 2] = [640, 360];
 pub struct Session {
     pub gpu: Gpu,
     pub args: RenderArgs,
+    is_darkness_said: Cell<bool>,
 }
 
 /// A scene ready to be drawn.
@@ -85,7 +87,12 @@ impl From<RayBackendArg> for Option<RayBackend> {
 impl Session {
     /// Opens the device.
     pub fn open(args: &RenderArgs) -> anyhow::Result<Self> {
-        Ok(Self { gpu: Gpu::open(&gpu_options(args))?, args: args.clone() })
+        Ok(Self::on(Gpu::open(&gpu_options(args))?, args))
+    }
+
+    /// On a device that is open already.
+    pub fn on(gpu: Gpu, args: &RenderArgs) -> Self {
+        Self { gpu, args: args.clone(), is_darkness_said: Cell::new(false) }
     }
 
     /// The picture's size: asked for, or what suits the adapter, which is then said.
@@ -160,7 +167,7 @@ impl Session {
             n_samples,
             tonemap: self.args.tonemap.into(),
             exposure_ev100: self.args.exposure,
-            rays: self.args.rays.into(),
+            rays: self.args.rays().into(),
             ray_backend: self.args.ray_backend.into(),
             has_column_map: self.args.ray_columns,
             n_frames_in_flight: self.args.frames_in_flight as usize,
@@ -169,8 +176,24 @@ impl Session {
         for warning in renderer.warnings() {
             terminal::note(self.args.quiet, &format!("warning: {warning}"));
         }
+        self.note_rays_without_sun(scene, &renderer);
         self.gpu.check_errors()?;
         Ok((renderer, options))
+    }
+
+    /// Says once that rays were asked for which nothing sends out.
+    fn note_rays_without_sun(&self, scene: &Scene, renderer: &Renderer) {
+        let Some(asked @ (RaysArg::Hard | RaysArg::Edge)) = self.args.rays else { return };
+        // Where rays can't be had a warning has said why.
+        let is_for_nothing = renderer.ray_mode() == RayMode::Off && renderer.warnings().is_empty();
+        if is_for_nothing && !self.is_darkness_said.replace(true) {
+            let (sun, asked) = (scene.sun(), RayMode::from(asked).name());
+            let why = match sun_has_set(&sun) {
+                true => format!("its sun is below the horizon (elevation_deg: {})", sun.elevation_deg),
+                false => "nothing in it casts a shadow".to_owned(),
+            };
+            terminal::note(self.args.quiet, &format!("--rays {asked} changes nothing in {}: {why}", scene.name));
+        }
     }
 }
 

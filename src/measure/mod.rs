@@ -44,6 +44,7 @@ mod environment;
 pub mod experiment;
 mod frame_log;
 mod frames_csv;
+mod json_fault;
 mod json_layout;
 pub mod names;
 pub mod picture;

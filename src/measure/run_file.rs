@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    Adapter, BadTimestamps, BaselineRecord, Build, FrameLog, Machine, Settings, Summary, Unit, WriteError,
+    Adapter, BadTimestamps, BaselineRecord, Build, FrameLog, Machine, Settings, Summary, Unit, WriteError, json_fault,
     json_layout::SamplesOnOneLine, machine_key, names::LineKind, picture::GoldenCheck, write_atomically,
 };
 
@@ -170,13 +170,12 @@ pub enum RunFileError {
         path: PathBuf,
     },
     /// The file is no JSON, or not the JSON of a run.
-    #[error("{} is no run file: {source}", path.display())]
+    #[error("{} is no run file: {fault}; measure again, or restore it", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
         /// What is wrong, with line and column.
-        #[source]
-        source: serde_json::Error,
+        fault: String,
     },
     /// The file has another schema, or none.
     #[error("the run file {} has schema {found}, but this version reads \"{RUN_SCHEMA}\": measure again with this version", path.display())]
@@ -312,7 +311,7 @@ impl RunFile {
         let path = || path.to_owned();
         let malformed = |source: serde_json::Error| match source.classify() {
             serde_json::error::Category::Eof => RunFileError::Truncated { path: path() },
-            _ => RunFileError::Malformed { path: path(), source },
+            _ => RunFileError::Malformed { path: path(), fault: json_fault::describe(&source) },
         };
         // The schema comes first: a file of another one may fail in ways that say nothing.
         let schema: SchemaOnly = serde_json::from_slice(text).map_err(malformed)?;

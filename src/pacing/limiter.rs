@@ -3,8 +3,12 @@
 /// When each frame may start, so that there are at most so many a second.
 ///
 /// Frames are due on a grid of one period. A frame that starts a little late moves nothing: the next one is due where
-/// it always was, so that the rate doesn't drift however late sleeps end. After a long frame the grid begins anew, so
-/// that what was missed is not made up for in a burst. Two starts are never closer than half a period.
+/// it always was, so that the rate doesn't drift however late sleeps end. After a long frame, or a start that was half a period
+/// late, the grid begins anew, so that what was missed is not made up for in a burst.
+///
+/// What it promises is a rate, not each interval: a frame that started late is followed by one that much sooner. If starts are reported
+/// ([`Self::frame_started`]), any n intervals in a row take more than n − ½ periods: two starts are never closer than half a period, and
+/// the mean of many is a period or more. Their median may be less.
 ///
 /// Sleep *before* input is sampled: a sleep after it would age the input.
 ///
@@ -16,6 +20,7 @@
 /// for _ in 0..4 {
 ///     let start_ns = limiter.next_start_ns(clock.now_ns());
 ///     clock.sleep_until_ns(start_ns);
+///     limiter.frame_started(clock.now_ns());
 ///     // … sample input, draw …
 /// }
 /// assert!(clock.now_ns() >= 15_000_000);
@@ -48,6 +53,15 @@ impl FrameLimiter {
         let due = if is_on_grid { due } else { now };
         self.due_ns = Some(due + self.period_ns);
         now_ns.max(due.ceil() as u64)
+    }
+
+    /// The frame really starts now. A sleep on a busy machine may end long after the start that was chosen: then the next frame is not
+    /// due where it was.
+    pub fn frame_started(&mut self, now_ns: u64) {
+        let now = now_ns as f64;
+        if let Some(due) = self.due_ns.filter(|due| now - (due - self.period_ns) >= self.period_ns / 2.0) {
+            self.due_ns = Some(due.max(now + self.period_ns));
+        }
     }
 
     /// Forgets the grid, such as after a rest: the next frame starts at once.

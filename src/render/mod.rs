@@ -32,6 +32,7 @@ pub use encode::PASSES;
 pub use gpu_scene::SceneCounts;
 pub use pick::{Picked, Picker};
 pub use rays::{RayBackend, RayMode, RayStats};
+pub use sky::sun_has_set;
 pub use targets::PICTURE_FORMAT;
 
 /// How radiance becomes what a display can show.
@@ -249,8 +250,7 @@ fn make_rays(
     options: &RenderOptions,
     warnings: &mut Vec<String>,
 ) -> Option<rays::Rays> {
-    let is_dark = sky::sun_illuminance(&scene.sun()).max_element() <= 0.0;
-    if options.rays == RayMode::Off || is_dark || casters.list.is_empty() {
+    if options.rays == RayMode::Off || sky::sun_has_set(&scene.sun()) || casters.list.is_empty() {
         return None;
     }
     let make = |backend| {

@@ -1,6 +1,8 @@
 //! The sun's light and the sky that follows from it. The sky is baked on the GPU when a scene is loaded (`passes/sky.wgsl`);
 //! the sun's illuminance at the ground is computed here with the same atmosphere.
 
+use std::collections::HashMap;
+
 use bytemuck::{Pod, Zeroable};
 use glam::{DVec3, Vec3};
 
@@ -31,6 +33,11 @@ pub struct Environment {
 /// Lux, linear RGB, on a surface facing the sun at the ground: zero once it has set.
 pub fn sun_illuminance(sun: &Sun) -> Vec3 {
     sun_transmittance(sun) * SOLAR_ILLUMINANCE
+}
+
+/// Whether nothing of the sun's light reaches the ground: then no ray is traced towards it.
+pub fn sun_has_set(sun: &Sun) -> bool {
+    sun_illuminance(sun).max_element() <= 0.0
 }
 
 /// Stops that a picture is brighter than an incident-light meter makes it: AgX shows middle grey darker than a camera does.
@@ -103,6 +110,8 @@ struct Baker<'a> {
     sky: Sky,
     face_px: u32,
     encoder: wgpu::CommandEncoder,
+    /// By kernel: most run for several levels, and compiling is what takes a software adapter longest.
+    pipelines: HashMap<&'static str, wgpu::ComputePipeline>,
 }
 
 /// A kernel's target.
@@ -136,6 +145,7 @@ impl<'a> Baker<'a> {
             encoder: gpu
                 .device
                 .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("praxis::render::sky") }),
+            pipelines: HashMap::new(),
         }
     }
 
@@ -181,27 +191,30 @@ impl<'a> Baker<'a> {
         Environment { cube: cube_view(&cube, 0, N_LEVELS), dfg: plain_view(&dfg), irradiance, sampler: self.sampler }
     }
 
-    fn run(&mut self, kernel: &str, common: &[u32], target: Target, groups: (u32, u32, u32)) {
+    fn run(&mut self, kernel: &'static str, common: &[u32], target: Target, groups: (u32, u32, u32)) {
         self.run_with(kernel, common, &[], target, groups);
     }
 
     /// One dispatch. `common`: 0 for the uniform, 1 for the sampler; `inputs`: binding and resource in group 0.
     fn run_with(
         &mut self,
-        kernel: &str,
+        kernel: &'static str,
         common: &[u32],
         inputs: &[(u32, wgpu::BindingResource)],
         target: Target,
         groups: (u32, u32, u32),
     ) {
         let factory = &self.gpu.factory;
-        let pipeline = factory.compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some(kernel),
-            layout: None,
-            module: &self.module,
-            entry_point: Some(kernel),
-            compilation_options: Default::default(),
-            cache: None,
+        let module = &self.module;
+        let pipeline = self.pipelines.entry(kernel).or_insert_with(|| {
+            factory.compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(kernel),
+                layout: None,
+                module,
+                entry_point: Some(kernel),
+                compilation_options: Default::default(),
+                cache: None,
+            })
         });
         let uniform = factory.buffer_init("sky", bytemuck::bytes_of(&self.sky), wgpu::BufferUsages::UNIFORM);
         let mut resources = Vec::new();
@@ -233,7 +246,7 @@ impl<'a> Baker<'a> {
             .then(|| factory.bind_group_at(kernel, &pipeline.get_bind_group_layout(0), &resources));
         let output = factory.bind_group_at(kernel, &pipeline.get_bind_group_layout(1), &[output]);
         let mut pass = self.encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-        pass.set_pipeline(&pipeline);
+        pass.set_pipeline(pipeline);
         if let Some(inputs) = &inputs {
             pass.set_bind_group(0, inputs, &[]);
         }

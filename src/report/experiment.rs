@@ -3,12 +3,15 @@
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table};
 
 use super::counted;
-use super::format::format_value;
+use super::format::{DifferenceFormat, format_value};
 use super::table::STYLE;
 use crate::measure::experiment::{
     Estimate, Experiment, ExperimentKind, ExperimentState, Leaning, LineResult, MachineSpread, Scale, Verdict,
     VoidReason,
 };
+
+/// Instead of an interval.
+const TOO_FEW: &str = "too few pairs";
 
 /// An experiment, judged.
 #[derive(Clone, Copy, Debug)]
@@ -26,8 +29,7 @@ impl<'a> ExperimentReport<'a> {
     pub fn to_text(&self, colour: bool) -> String {
         let mut text = self.heading().join("\n");
         text.push('\n');
-        text.push_str(&self.table(colour));
-        text.push('\n');
+        text.push_str(&self.tables(colour));
         for note in self.notes() {
             text.push_str(&note);
             text.push('\n');
@@ -63,7 +65,23 @@ impl<'a> ExperimentReport<'a> {
         heading
     }
 
-    fn table(&self, colour: bool) -> String {
+    /// The judged lines, and the others in a table of their own: their longer names would make the judged ones' wider than a terminal.
+    fn tables(&self, colour: bool) -> String {
+        let (judged, others): (Vec<&LineResult>, Vec<&LineResult>) =
+            self.experiment.lines.iter().partition(|line| line.verdict != Verdict::NotJudged);
+        let mut text = String::new();
+        if !judged.is_empty() {
+            text.push_str(&self.table(&judged, "judged", &["verdict", "detectable"], colour));
+            text.push('\n');
+        }
+        if !others.is_empty() {
+            text.push_str(&self.table(&others, "not judged", &[], colour));
+            text.push('\n');
+        }
+        text
+    }
+
+    fn table(&self, lines: &[&LineResult], title: &str, more: &[&str], colour: bool) -> String {
         let mut table = Table::new();
         table.load_style(STYLE).set_content_arrangement(ContentArrangement::Disabled);
         if colour {
@@ -72,19 +90,16 @@ impl<'a> ExperimentReport<'a> {
             table.force_no_tty()
         };
         let level = format!("{}% interval", 100.0 * (1.0 - self.experiment.plan.alpha));
-        table.set_header(["line", "A", "B", "B to A", &level, "p99, B to A", "verdict", "detectable"]);
-        let is_judged = |line: &&LineResult| line.verdict != Verdict::NotJudged;
-        let lines = &self.experiment.lines;
-        for line in lines.iter().filter(is_judged) {
-            table.add_row(row(line, colour));
+        let header = [title, "A", "B", "B − A", "B to A", &level, "p99"];
+        table.set_header(header.iter().chain(more));
+        for line in lines {
+            let mut cells = row(line);
+            if !more.is_empty() {
+                cells.extend([coloured(line, colour), Cell::new(detectable(line))]);
+            }
+            table.add_row(cells);
         }
-        if lines.iter().any(|line| line.verdict == Verdict::NotJudged) {
-            table.add_row(["not judged"]);
-        }
-        for line in lines.iter().filter(|line| !is_judged(line)) {
-            table.add_row(row(line, colour));
-        }
-        for column in table.column_iter_mut().skip(1).take(5) {
+        for column in table.column_iter_mut().skip(1).take(header.len() - 1) {
             column.set_cell_alignment(CellAlignment::Right);
         }
         table.trim_fmt()
@@ -148,7 +163,7 @@ impl<'a> ExperimentReport<'a> {
         let leaning: Vec<&str> = leaning.map(|line| line.name.as_str()).collect();
         if !leaning.is_empty() {
             notes.push(format!(
-                "leans: the interval, which is for one line by itself, is clear of no difference, but not by as much as lines judged \
+                "leans: can't be told yet, but the interval, which is for one line by itself, is clear of no difference, not by as much as lines judged \
                  together need; more pairs (--pairs) would tell: {}",
                 leaning.join(", ")
             ));
@@ -167,25 +182,28 @@ impl<'a> ExperimentReport<'a> {
     }
 }
 
-fn row(line: &LineResult, colour: bool) -> Vec<Cell> {
+/// What a table shows of every line, judged or not.
+fn row(line: &LineResult) -> Vec<Cell> {
     let value = |value: f64| Cell::new(format_value(value, line.unit));
-    let verdict = coloured(line, colour);
-    let detectable = match (line.detectable, line.scale) {
+    vec![
+        Cell::new(&line.name),
+        value(line.a),
+        value(line.b),
+        Cell::new(absolute(line).map_or_else(|| "-".to_owned(), |[estimate, _]| estimate)),
+        Cell::new(shown(line.difference.estimate, line)),
+        Cell::new(interval_text(&line.difference, line)),
+        Cell::new(line.p99.as_ref().map_or_else(|| "-".to_owned(), |p99| shown(p99.estimate, line))),
+    ]
+}
+
+/// The least difference that would have been found.
+pub(super) fn detectable(line: &LineResult) -> String {
+    match (line.detectable, line.scale) {
         _ if line.verdict == Verdict::NotJudged => String::new(),
         (None, _) => "nothing yet".to_owned(),
         (Some(least), Scale::Ratio) => format!("{:.1}%", 100.0 * least),
         (Some(least), Scale::Difference) => format_value(least, line.unit),
-    };
-    vec![
-        Cell::new(format!("  {}", line.name)),
-        value(line.a),
-        value(line.b),
-        Cell::new(shown(line.difference.estimate, line)),
-        Cell::new(interval_text(&line.difference, line)),
-        Cell::new(line.p99.as_ref().map_or_else(|| "-".to_owned(), |p99| shown(p99.estimate, line))),
-        verdict,
-        Cell::new(detectable),
-    ]
+    }
 }
 
 fn coloured(line: &LineResult, colour: bool) -> Cell {
@@ -194,14 +212,29 @@ fn coloured(line: &LineResult, colour: bool) -> Cell {
         (Verdict::Improved, _) => ("improved", Some(Color::Green)),
         (Verdict::Same, _) => ("same", None),
         (Verdict::CantTell, None) => ("can't tell", Some(Color::Yellow)),
-        (Verdict::CantTell, Some(Leaning::Slower)) => ("can't tell, leans slower", Some(Color::Yellow)),
-        (Verdict::CantTell, Some(Leaning::Faster)) => ("can't tell, leans faster", Some(Color::Yellow)),
+        (Verdict::CantTell, Some(Leaning::Slower)) => ("leans slower", Some(Color::Yellow)),
+        (Verdict::CantTell, Some(Leaning::Faster)) => ("leans faster", Some(Color::Yellow)),
         (Verdict::NotJudged, _) => ("", None),
     };
     match tint.filter(|_| colour) {
         Some(tint) => Cell::new(text).fg(tint),
         None => Cell::new(text),
     }
+}
+
+/// B − A of a line in its unit, and the interval of it.
+pub(super) fn absolute(line: &LineResult) -> Option<[String; 2]> {
+    let Estimate { estimate, low, high } = line.absolute?;
+    let interval = match (low, high) {
+        (Some(low), Some(high)) => {
+            let format = DifferenceFormat::up_to(low.abs().max(high.abs()), line.unit);
+            format.with_unit(&format!("{} … {}", format.number(low), format.number(high)))
+        }
+        _ => TOO_FEW.to_owned(),
+    };
+    // In a unit of its own: beside a wide interval it would be nothing.
+    let format = DifferenceFormat::up_to(estimate, line.unit);
+    Some([format.with_unit(&format.number(estimate)), interval])
 }
 
 /// A value on the line's scale: percent more or less, or a difference in the line's unit.
@@ -216,14 +249,14 @@ pub(super) fn shown(value: f64, line: &LineResult) -> String {
 pub(super) fn interval_text(estimate: &Estimate, line: &LineResult) -> String {
     match (estimate.low, estimate.high) {
         (Some(low), Some(high)) => format!("{} … {}", shown(low, line), shown(high, line)),
-        _ => "too few pairs".to_owned(),
+        _ => TOO_FEW.to_owned(),
     }
 }
 
 /// A ratio as percent more or less.
 fn percent(ratio: f64) -> String {
     let percent = 100.0 * (ratio - 1.0);
-    if percent.abs() < 0.05 { "0.0%".to_owned() } else { format!("{percent:+.1}%") }
+    if percent.abs() < 0.05 { "0.0%".to_owned() } else { format!("{percent:+.1}%").replace('-', "−") }
 }
 
 /// A self-test for a terminal. Ends with a line break.

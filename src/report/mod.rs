@@ -34,6 +34,8 @@ pub struct Report<'a> {
     pub run: &'a RunFile,
     /// Its Baseline.
     pub baseline: Option<&'a RunFile>,
+    /// Why the Baseline that is recorded can't be used, where that is so.
+    pub baseline_fault: Option<String>,
     /// The run beside the Baseline.
     pub comparison: Option<Comparison>,
     /// What the difference comes to.
@@ -63,6 +65,7 @@ impl<'a> Report<'a> {
         Self {
             run,
             baseline,
+            baseline_fault: None,
             comparison,
             drift: baseline.map(|baseline| judge_drift(run, baseline, spread)),
             budgets: judge_budgets(run, budgets),
@@ -104,6 +107,10 @@ impl<'a> Report<'a> {
             text.push_str(&note);
             text.push('\n');
         }
+        // The fault itself, with what to do, is what the command ends with.
+        if self.baseline_fault.is_some() {
+            text.push_str("not judged against the Baseline, which can't be used\n");
+        }
         text
     }
 
@@ -112,6 +119,7 @@ impl<'a> Report<'a> {
         json!({
             "schema": "praxis.report/1",
             "run": self.run.clone().without_samples(),
+            "baseline_fault": self.baseline_fault,
             "comparison": self.comparison,
             "drift": self.drift,
             "verdict": Verdict::of(self),

@@ -22,15 +22,21 @@ impl Project {
     /// A program that stands in for another praxis: it gives the same run each time, after `extra` with `$n` runs before.
     #[cfg(unix)]
     fn stand_in(&self, extra: &str) -> String {
-        use std::os::unix::fs::PermissionsExt;
         let run = self.compare(&["--skip-aliasing", "--quiet", "--out", "real"]);
         assert!(run.status.success(), "{}", stderr(&run));
         let script = format!(
-            "#!/bin/sh\nn=$(cat n 2>/dev/null || echo 0)\necho $((n + 1)) >n\n{extra}\n\
-             while [ $# -gt 0 ]; do [ \"$1\" = --out ] && out=$2; shift; done\ncp real/run.json \"$out/run.json\"\n"
+            "#!/bin/sh\n[ \"$1\" = --version ] && echo praxis 0.0.1 && exit\n\
+             n=$(cat n 2>/dev/null || echo 0)\necho $((n + 1)) >n\n{extra}\nwhile [ $# -gt 0 ]; do [ \"$1\" = --out ] && out=$2; shift; done\ncp real/run.json \"$out/run.json\"\n"
         );
-        self.write("other.sh", &script);
-        let path = self.file("other.sh");
+        self.program("other.sh", &script)
+    }
+
+    /// A script that may be run.
+    #[cfg(unix)]
+    fn program(&self, name: &str, script: &str) -> String {
+        use std::os::unix::fs::PermissionsExt;
+        self.write(name, script);
+        let path = self.file(name);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("it can be made a program");
         path.display().to_string()
     }
@@ -90,7 +96,6 @@ fn cli_comparing_says_what_is_wrong() {
         assert_eq!(output.status.code(), Some(2), "{args:?}: {}", stderr(&output));
         assert!(stderr(&output).contains(part), "{args:?}: {}", stderr(&output));
     }
-    assert!(fault(&project.compare(&["--vs", "nowhere"])).contains("there is no program nowhere"));
     // A side that can't run at all ends it at once, and leaves no folder that could not be gone on with.
     let unknown = praxis(project.path()).args(["bench", "bxo", "--ab", "wait=block,spin", "--quiet"]).output();
     let line = fault(&unknown.expect("it starts"));
@@ -103,6 +108,37 @@ fn cli_comparing_says_what_is_wrong() {
     let output =
         praxis(project.path()).args(["bench", "--resume", "old", "--frames", "3"]).output().expect("it starts");
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+}
+
+/// What is no praxis is found out before anything is drawn with it, or with this program.
+#[cfg(unix)]
+#[test]
+fn cli_comparing_asks_the_other_program_who_it_is() {
+    let project = Project::new();
+    project.write("notes.txt", "no program");
+    let text = project.program("text", "no program, though it may be run");
+    let hanging = project.program("hanging", "#!/bin/sh\nexec sleep 60\n");
+    let endless = project.program("endless", "#!/bin/sh\nexec yes\n");
+    let mute = project.program("mute", "#!/bin/sh\nexit 0\n");
+    for (program, part) in [
+        ("nowhere", "there is no such program"),
+        ("scenes", "it is a folder"),
+        ("notes.txt", "chmod +x"),
+        (&text, "is no praxis"),
+        (&hanging, "it is no praxis: --version did not end within 5 seconds"),
+        (&endless, "it is no praxis"),
+        (&mute, "it is no praxis: --version does not answer"),
+        ("/bin/ls", "it is no praxis: --version does not answer"),
+    ] {
+        let before = project.files();
+        let started = std::time::Instant::now();
+        let output = project.compare(&["--vs", program, "--pairs", "1", "--out", "a"]);
+        assert_eq!(output.status.code(), Some(2), "{program}: {}", stderr(&output));
+        let said = stderr(&output);
+        assert!(said.lines().count() == 1 && said.contains(program) && said.contains(part), "{program}: {said}");
+        assert!(started.elapsed().as_secs() < 30 && stdout(&output).is_empty(), "{program}: {:?}", started.elapsed());
+        assert_eq!(project.files(), before, "{program}: something was left behind");
+    }
 }
 
 #[cfg(unix)]

@@ -57,11 +57,38 @@ fn cli_malformed_scene_files_name_the_place() {
     assert_has(&capture_fault(&project, "lost.ron", &[]), &["lost.ron:1:", "lost.gltf"]);
 }
 
+/// No word of the library that reads them.
+#[test]
+fn cli_scene_files_with_a_value_of_another_kind_say_which_is_meant() {
+    let project = Project::new();
+    let schema = r#"schema: "praxis.scene/1""#;
+    for (text, place, expected) in [
+        (format!("({schema}, nodes: [(model: 3)])"), "1:43", "expected a text in double quotes here"),
+        (format!("({schema}, sun: (elevation_deg: low), nodes: [])"), "1:48", "expected a number here"),
+        (format!("({schema} nodes: [])"), "1:27", "expected `,` here"),
+        (format!("({schema}, nodes: {{}})"), "1:34", "expected `[` and a list here"),
+        ("hello world".to_owned(), "1:1", "a scene file begins with `(schema: \"praxis.scene/1\", nodes: [`"),
+    ] {
+        project.write("odd.ron", &text);
+        assert_has(&capture_fault(&project, "odd.ron", &[]), &[&format!("odd.ron:{place}: "), expected]);
+    }
+}
+
+#[test]
+fn cli_commands_that_are_nearly_right_are_named() {
+    let project = Project::new();
+    let output = praxis(project.path()).args(["benhc", "town"]).output().expect("it starts");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("there is no command `benhc`: did you mean `bench`?"), "{}", stderr(&output));
+    let output = praxis(project.path()).args(["bench", "box", "--pairs", "x"]).output().expect("it starts");
+    assert!(stderr(&output).contains("use a whole number from 1 to 10000"), "{}", stderr(&output));
+}
+
 #[test]
 fn cli_malformed_gltf_files() {
     let project = Project::new();
     project.write("cut.gltf", "{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [");
-    assert_has(&capture_fault(&project, "cut.gltf", &[]), &["cut.gltf"]);
+    assert_has(&capture_fault(&project, "cut.gltf", &[]), &["cut.gltf: the JSON ends too early, at line 1", "cut off"]);
     project.write("short.glb", "glTF\u{2}\0\0\0");
     assert_has(&capture_fault(&project, "short.glb", &[]), &["short.glb"]);
     project.write(
@@ -95,6 +122,36 @@ fn cli_unknown_cameras_and_adapters() {
     let project = Project::new();
     assert_has(&capture_fault(&project, "box", &["--camera", "fromt"]), &["\"fromt\"", "\"front\""]);
     assert_has(&capture_fault(&project, "box", &["--adapter", "voodoo 2"]), &["voodoo 2", "there are: "]);
+}
+
+#[test]
+fn cli_rays_that_nothing_sends_out_are_said() {
+    let project = Project::new();
+    let with_sun_at =
+        |degrees: &str| project.box_scene().replace("sun: (", &format!("sun: (elevation_deg: {degrees}, "));
+    project.write("scenes/night.ron", &with_sun_at("-20"));
+    project.write("scenes/day.ron", &with_sun_at("20"));
+    let said = |scene: &str, arguments: &[&str]| {
+        let mut command = praxis(project.path());
+        command.args(["capture", scene, "--size", "16x9", "--out", "x.png"]).args(arguments);
+        let output = command.output().expect("it starts");
+        assert!(output.status.success(), "{}", stderr(&output));
+        stderr(&output).lines().filter(|line| line.contains("--rays")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let note = |asked| {
+        vec![format!("--rays {asked} changes nothing in night: its sun is below the horizon (elevation_deg: -20)")]
+    };
+    assert_eq!(said("night", &["--rays", "hard"]), note("hard"));
+    assert_eq!(said("night", &["--rays", "edge"]), note("edge"));
+    for (scene, arguments) in [
+        ("night", &["--rays", "edge", "--quiet"][..]),
+        ("night", &["--rays", "off"]),
+        // Nobody asked for them.
+        ("night", &[]),
+        ("day", &["--rays", "edge"]),
+    ] {
+        assert_eq!(said(scene, arguments), [""; 0], "{scene} {arguments:?}");
+    }
 }
 
 #[test]

@@ -65,6 +65,7 @@ impl Project {
         format!(
             r#"(
                 schema: "praxis.scene/1",
+                sun: (sky_px: 32),
                 models: {{ "letter": (file: {model:?}, node: "letter") }},
                 cameras: {{ "front": Still(position: (1, 1, 3), target: (0, 0, 0), fov_y_deg: 40) }},
                 nodes: [(model: "letter")],

@@ -94,6 +94,41 @@ fn cli_report_check_ends_in_3_on_a_breach_alone() {
 }
 
 #[test]
+fn cli_report_shows_the_run_whatever_became_of_its_baseline() {
+    let project = Project::new();
+    let run = run_of(3_000_000);
+    let path = record_baseline(&project.file("baselines"), &run).expect("it can be recorded");
+    let whole = std::fs::read(&path).expect("it was recorded");
+    project.write_run("a", &run, 0);
+    for damaged in [&whole[..whole.len() / 2], b"", b"{}", b"\xff"] {
+        std::fs::write(&path, damaged).expect("it can be written");
+        for arguments in [&[][..], &["--check"], &["--html", "page.html"]] {
+            let output = project.report(arguments);
+            assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+            let said = stderr(&output);
+            let line = said.lines().last().expect("it says why");
+            assert!(line.starts_with("praxis: "), "{said}");
+            for part in ["the Baseline of box can't be used: restore it, or remove it and record it anew", "box.json"] {
+                assert!(line.contains(part), "{arguments:?}: {line}");
+            }
+            let text = stdout(&output);
+            assert!(text.contains("3.000 ms") && text.contains("median < 6.000 ms: pass"), "{arguments:?}: {text}");
+            assert!(text.ends_with("not judged against the Baseline, which can't be used\n"), "{text}");
+        }
+        let page = std::fs::read_to_string(project.file("page.html")).expect("the page is there all the same");
+        assert!(page.contains("the Baseline of box can&#39;t be used"), "the page says so, too");
+        let json: serde_json::Value = serde_json::from_str(&stdout(&project.report(&["--json"]))).expect("JSON");
+        assert!(json["baseline_fault"].as_str().is_some_and(|fault| fault.contains("can't be used")), "{json}");
+        // A breach is found all the same.
+        project.write_run("slow", &run_of(9_000_000), 0);
+        assert_eq!(project.report(&["runs/slow", "--check"]).status.code(), Some(3));
+        project.write_run("a", &run, 0);
+    }
+    std::fs::write(&path, whole).expect("it can be written");
+    assert_eq!(project.report(&["runs/a", "--check"]).status.code(), Some(0));
+}
+
+#[test]
 fn cli_report_of_what_is_no_run() {
     let project = Project::new();
     for (text, part) in [

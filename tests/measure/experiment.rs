@@ -203,6 +203,7 @@ fn experiment(plan: Plan, pairs: Vec<Pair>) -> Experiment {
     Experiment {
         schema: EXPERIMENT_SCHEMA.into(),
         scene: "simulated".into(),
+        date: None,
         kind: ExperimentKind::Ab,
         state: ExperimentState::Unfinished,
         a: Side { label: "wait=block".into(), ..Side::default() },
@@ -215,6 +216,33 @@ fn experiment(plan: Plan, pairs: Vec<Pair>) -> Experiment {
         clock: Default::default(),
         warnings: Vec::new(),
     }
+}
+
+#[test]
+fn measure_differences_are_given_in_the_lines_unit_too() {
+    let plan = strict_plan(20);
+    let mut simulation = Simulation::new(QUIET, 7);
+    let (pairs, judgement) = simulation.experiment(&plan, 1.1);
+    let line = judgement.lines.iter().find(|line| line.name == names::CPU_FRAME).expect("it is gated");
+    let absolute = line.absolute.expect("it has pairs");
+    // A tenth of 500 µs, and both ends of the interval about it.
+    assert!((40_000.0..60_000.0).contains(&absolute.estimate), "{absolute:?}");
+    let (low, high) = absolute.low.zip(absolute.high).expect("20 pairs are enough for an interval");
+    assert!(0.0 < low && low < absolute.estimate && absolute.estimate < high, "{absolute:?}");
+
+    // A file from before there was such a thing gets it from its pairs.
+    let mut experiment = experiment(plan, pairs);
+    experiment.judge_so_far();
+    let mut old = serde_json::to_value(&experiment).expect("it is data");
+    for line in old["lines"].as_array_mut().expect("a list") {
+        assert!(line["absolute"]["estimate"].is_number(), "{line}");
+        line.as_object_mut().expect("a line").remove("absolute");
+    }
+    let text = serde_json::to_vec(&old).expect("it is data");
+    let read = Experiment::parse(&text, std::path::Path::new("old.json")).expect("it is read as before");
+    let of = |experiment: &Experiment| experiment.line(names::CPU_FRAME).and_then(|line| line.absolute);
+    let (then, now) = (of(&experiment).expect("judged"), of(&read).expect("filled in"));
+    assert!((then.estimate - now.estimate).abs() < 1e-3 && then.low.is_some() == now.low.is_some(), "{then:?} {now:?}");
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn measure_bad_run_files_say_what_is_wrong() {
     assert!(message.contains("has schema \"praxis.run/2\", but this version reads \"praxis.run/1\""), "{message}");
     assert!(parse("{}").to_string().contains("has schema none"));
     let message = parse(&whole.replace("\"complete\":true", "\"complete\":7")).to_string();
-    assert!(message.contains("runs/a/run.json is no run file") && message.contains("line 1 column"), "{message}");
+    assert!(message.contains("runs/a/run.json is no run file") && message.contains("at line 1, column"), "{message}");
     assert!(matches!(parse("[1, 2]"), RunFileError::Malformed { .. }));
     assert!(matches!(parse("not JSON"), RunFileError::Malformed { .. }));
     let message = parse(&whole.replace("[400,100,200,300]", "[400,100,200]")).to_string();

@@ -51,7 +51,18 @@ fn window_records_a_run_that_report_opens() {
     // From one frame to the next one: there is one fewer.
     let frame_time = run_file.line(names::FRAME_TIME).expect("a line");
     assert_eq!((frame_time.summary.n, run_file.line("present_interval").expect("a line").summary.n), (39, 39));
-    assert!((33e6..80e6).contains(&frame_time.summary.median), "at most 30 a second: {}", frame_time.summary.median);
+    assert!(frame_time.summary.median < 80e6, "it is drawn in a few ms: {}", frame_time.summary.median);
+    // What the limiter promises: n intervals in a row take more than n − ½ periods. On a busy machine a start that was late is followed by
+    // one that much sooner, so that single intervals, and their median, may be shorter than a period.
+    let intervals_ns: Vec<u64> = frame_time.samples.iter().flatten().copied().collect();
+    for first_idx in 0..intervals_ns.len() {
+        let mut took_ns = 0;
+        for (n, interval_ns) in (1u64..).zip(&intervals_ns[first_idx..]) {
+            took_ns += interval_ns;
+            let least_ns = (n * 33_333_333).saturating_sub(16_666_667);
+            assert!(took_ns + 1_000 >= least_ns, "at most 30 a second: {n} frames in {took_ns} ns of {intervals_ns:?}");
+        }
+    }
     let wall_ns = run_file.usage.get("wall_ns").copied().expect("what the recorded frames used");
     assert!((39..).contains(&(wall_ns / 33_000_000)), "40 frames at 30 a second took {wall_ns} ns");
     for file in ["frames.csv", "final.png"] {

@@ -29,7 +29,7 @@ impl RunGoldens {
     pub fn of(args: &BenchArgs, scene: &str) -> anyhow::Result<Self> {
         let render = &args.render;
         let is_drawn_alike =
-            render.tonemap == TonemapArg::Agx && render.exposure.is_none() && render.rays == RaysArg::Edge;
+            render.tonemap == TonemapArg::Agx && render.exposure.is_none() && render.rays() == RaysArg::Edge;
         let set = match is_drawn_alike && !args.skip_goldens {
             true => GoldenSet::of_scene(scene, render.msaa)?,
             false => None,

@@ -131,7 +131,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         saved_run::write_again(&folder.path, &run)?;
         aliasing
     };
-    print_report(args, &run)?;
+    let baseline_fault = print_report(args, &run)?;
     terminal::note(args.render.quiet, &format!("wrote {}", folder.path.display()));
     if outcome.is_interrupted {
         anyhow::bail!(
@@ -145,8 +145,15 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         let path = record_baseline(&places::baselines(), &run)?;
         terminal::note(args.render.quiet, &format!("recorded the Baseline {}", path.display()));
     }
-    // A picture that differs from its golden is a check that found something.
-    Ok(if run.void_reason.is_some() { Outcome::CheckFailed } else { Outcome::Good })
+    match baseline_fault {
+        // A picture that differs from its golden is a check that found something.
+        _ if run.void_reason.is_some() => Ok(Outcome::CheckFailed),
+        // Recorded anew, the Baseline is whole again.
+        Some(fault) if !args.record_baseline => {
+            Err(fault.context(format!("the run is whole and in {}", folder.path.display())))
+        }
+        _ => Ok(Outcome::Good),
+    }
 }
 
 /// Measures aliasing into `run`, or says there why it is missing.
@@ -317,12 +324,14 @@ fn describe_settings(session: &Session, stage: &StageView, frame_loop: &FrameLoo
     settings
 }
 
-fn print_report(args: &BenchArgs, run: &RunFile) -> anyhow::Result<()> {
-    let beside = Beside::of(run)?;
+/// Prints the run beside what it is judged by; gives why its Baseline can't be used, if that is so.
+fn print_report(args: &BenchArgs, run: &RunFile) -> anyhow::Result<Option<anyhow::Error>> {
+    let beside = Beside::of(run);
     let report = beside.report(run);
     if args.json {
-        terminal::print_json(&report.to_json())
+        terminal::print_json(&report.to_json())?;
     } else {
-        terminal::print(&report.to_text(terminal::has_colour()))
+        terminal::print(&report.to_text(terminal::has_colour()))?;
     }
+    Ok(beside.into_fault())
 }

@@ -26,7 +26,7 @@ impl SavedRun<'_> {
     pub fn write(&self, folder: &Path) -> anyhow::Result<()> {
         let could_not = || format!("could not save the run in {}, where nothing of it was left", folder.display());
         let final_png = self.picture.map(png::encode).transpose()?;
-        let page = page_of(self.run, &self.page_pictures())?;
+        let page = page_of(self.run, &self.page_pictures());
         let mut files = StagedFiles::new(folder);
         let mut add =
             |name: String, bytes: &[u8]| files.add(name, |file| file.write_all(bytes)).with_context(could_not);
@@ -72,7 +72,7 @@ impl SavedRun<'_> {
 /// Writes run file and page anew, when aliasing has been measured or is known to be missing.
 pub fn write_again(folder: &Path, run: &RunFile) -> anyhow::Result<()> {
     let goldens: Vec<String> = run.goldens.iter().map(|check| check.name.clone()).collect();
-    let page = page_of(run, &page::pictures_in(folder, &goldens))?;
+    let page = page_of(run, &page::pictures_in(folder, &goldens));
     let mut files = StagedFiles::new(folder);
     let could_not = || format!("could not add aliasing to the run in {}, which is there without it", folder.display());
     files.add("report.html", |file| file.write_all(page.as_bytes())).with_context(could_not)?;
@@ -80,10 +80,10 @@ pub fn write_again(folder: &Path, run: &RunFile) -> anyhow::Result<()> {
     files.commit().with_context(could_not)
 }
 
-fn page_of(run: &RunFile, pictures: &PagePictures) -> anyhow::Result<String> {
-    let beside = Beside::of(run)?;
+fn page_of(run: &RunFile, pictures: &PagePictures) -> String {
+    let beside = Beside::of(run);
     let report = beside.report(run);
-    Ok(Page { report: &report, pictures }.to_html())
+    Page { report: &report, pictures }.to_html()
 }
 
 /// Takes away the pictures that an earlier run left: this run's come in their place, or it has none. Only files of our own

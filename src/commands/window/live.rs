@@ -30,7 +30,7 @@ pub fn open_device(window: &Arc<Window>, args: &WindowArgs) -> anyhow::Result<(S
         instance.create_surface(window.clone()).map_err(|error| SurfaceError::of_creation(error, &instance))?;
     let gpu = Gpu::open_on(instance.clone(), &options, Some(&surface))
         .map_err(|error| SurfaceError::of_opening(error, &instance))?;
-    Ok((Session { gpu, args: args.render.clone() }, surface))
+    Ok((Session::on(gpu, &args.render), surface))
 }
 
 impl Live {

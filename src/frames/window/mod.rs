@@ -133,10 +133,11 @@ impl WindowLoop {
     /// A frame starts: call before its input is sampled.
     pub fn begin_frame(&mut self, renderer: &Renderer) {
         let started = Instant::now();
-        self.input_ns = self.pace.clock.now_ns();
+        // The same reading for pace and frame time: what the pace promises holds for what is recorded.
+        let previous_ns = std::mem::replace(&mut self.input_ns, self.pace.clock.now_ns());
         self.pace.frame_started(self.ring.n_pushed(), self.input_ns);
-        if let Some(previous) = self.frame_started.replace(started) {
-            let frame_time_ns = (started - previous).as_nanos() as u64;
+        if self.frame_started.replace(started).is_some() {
+            let frame_time_ns = self.input_ns.saturating_sub(previous_ns);
             self.recent.push(WindowLine::FrameTime, frame_time_ns);
             if self.pace.is_late(frame_time_ns) {
                 self.recent.count_missed();

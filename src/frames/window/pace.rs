@@ -80,6 +80,9 @@ impl Pace {
     }
 
     pub fn frame_started(&mut self, frame_idx: u64, now_ns: u64) {
+        if let Some(limiter) = &mut self.limiter {
+            limiter.frame_started(now_ns);
+        }
         if let Some(pacer) = &mut self.pacer {
             pacer.frame_started(frame_idx, now_ns);
         }

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{LineResult, Pair, Plan};
-use crate::measure::{Adapter, Build, Machine, Settings, WriteError, json_layout::SamplesOnOneLine, write_atomically};
+use crate::measure::{
+    Adapter, Build, Machine, Settings, WriteError, json_fault, json_layout::SamplesOnOneLine, write_atomically,
+};
 
 /// The schema that this version writes and reads.
 pub const EXPERIMENT_SCHEMA: &str = "praxis.experiment/1";
@@ -60,6 +62,9 @@ pub struct Experiment {
     pub schema: String,
     /// The scene's name, as it was given.
     pub scene: String,
+    /// When the first run's measured frames began, where known: RFC 3339, UTC.
+    #[serde(default)]
+    pub date: Option<String>,
     /// What is compared with what.
     pub kind: ExperimentKind,
     /// How far it has come.
@@ -116,13 +121,12 @@ pub enum ExperimentError {
         source: io::Error,
     },
     /// The file is no JSON, or not the JSON of an experiment.
-    #[error("{} is no experiment file: {source}", path.display())]
+    #[error("{} is no experiment file: {fault}; restore it, or compare again into another folder", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
         /// What is wrong, with line and column.
-        #[source]
-        source: serde_json::Error,
+        fault: String,
     },
     /// The file has another schema, or none.
     #[error("the experiment file {} has schema {found}, but this version reads \"{EXPERIMENT_SCHEMA}\": compare again with this version", path.display())]
@@ -171,14 +175,18 @@ impl Experiment {
     /// # Errors
     /// As [`read`](Self::read), but for reading.
     pub fn parse(text: &[u8], path: &Path) -> Result<Self, ExperimentError> {
-        let malformed = |source| ExperimentError::Malformed { path: path.to_owned(), source };
+        let malformed = |error: serde_json::Error| ExperimentError::Malformed {
+            path: path.to_owned(),
+            fault: json_fault::describe(&error),
+        };
         // The schema comes first: a file of another one may fail in ways that say nothing.
         let SchemaOnly { schema } = serde_json::from_slice(text).map_err(malformed)?;
         if schema.as_ref().and_then(Value::as_str) != Some(EXPERIMENT_SCHEMA) {
             let found = schema.map_or_else(|| "none".to_owned(), |schema| schema.to_string());
             return Err(ExperimentError::Schema { path: path.to_owned(), found });
         }
-        let experiment: Self = serde_json::from_slice(text).map_err(malformed)?;
+        let mut experiment: Self = serde_json::from_slice(text).map_err(malformed)?;
+        experiment.add_absolute();
         match experiment.contradiction() {
             Some(fault) => Err(ExperimentError::Inconsistent { path: path.to_owned(), fault }),
             None => Ok(experiment),

@@ -103,6 +103,7 @@ fn result(plan: &Plan, series: &Series, rejected_at: Option<Option<u32>>) -> Lin
         b: median(&series.b).unwrap_or(0.0),
         scale,
         difference,
+        absolute: Some(estimate(plan, Scale::Difference, &series.absolute)),
         p_value: signed_rank_test(&series.differences).p_value,
         margin,
         detectable: None,
@@ -219,6 +220,15 @@ impl Experiment {
                 let differences = &series.differences;
                 line.detectable = detectable(&self.plan, differences, line.scale, line.margin, line.n_pairs, n_lines);
             }
+        }
+    }
+
+    /// Fills in the differences in the lines' units where the file they were read from is older than they are.
+    pub(super) fn add_absolute(&mut self) {
+        let valid: Vec<&Pair> = self.pairs.iter().filter(|pair| pair.halves().is_some()).collect();
+        for line in self.lines.iter_mut().filter(|line| line.absolute.is_none()) {
+            line.absolute =
+                Series::of(&line.name, &valid).map(|series| estimate(&self.plan, Scale::Difference, &series.absolute));
         }
     }
 }

@@ -129,6 +129,12 @@ pub struct LineStatistics {
 }
 
 impl RunStatistics {
+    /// The line of this name, or the count, as one.
+    pub fn line(&self, name: &str) -> Option<LineStatistics> {
+        let of_count = |&count: &u64| LineStatistics { unit: Unit::Count, median: count as f64, p99: None };
+        self.lines.get(name).copied().or_else(|| self.counts.get(name).map(of_count))
+    }
+
     /// What `run`, kept in the folder `folder`, yields.
     pub fn of(run: &RunFile, folder: &str) -> Self {
         let mut lines: BTreeMap<String, LineStatistics> = run

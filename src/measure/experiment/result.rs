@@ -62,6 +62,10 @@ pub struct LineResult {
     /// B beside A, with the interval that covers the true value with a probability of 1 − α, for this line at this look.
     #[serde(flatten)]
     pub difference: Estimate,
+    /// B − A in the line's unit, over the same pairs, with the interval at the same level: the middle of the pairs' own differences, as `difference` is of their ratios.
+    /// `None` in a file from before it was written, if its pairs can't give it.
+    #[serde(default)]
+    pub absolute: Option<Estimate>,
     /// The signed-rank test's p-value for no difference, before Holm's correction.
     pub p_value: f64,
     /// Up to which difference the line counts as the same: relative on the scale of ratios, in the line's unit on that of

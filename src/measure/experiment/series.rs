@@ -18,6 +18,8 @@ pub(super) struct Series {
     pub b: Vec<f64>,
     /// ln(B / A), or B − A.
     pub differences: Vec<f64>,
+    /// B − A.
+    pub absolute: Vec<f64>,
     /// The same of the 99th percentiles.
     pub p99: Vec<f64>,
     /// ln(B / A) of the chains; empty if some run has none.
@@ -37,11 +39,9 @@ fn names_of(run: &RunStatistics) -> impl Iterator<Item = &str> {
     run.lines.keys().chain(run.counts.keys()).map(String::as_str)
 }
 
-/// A line's value in a run, or a count's, as one.
+/// A line's value in a run that can be compared.
 fn statistics(run: &RunStatistics, name: &str) -> Option<LineStatistics> {
-    let count =
-        || run.counts.get(name).map(|&count| LineStatistics { unit: Unit::Count, median: count as f64, p99: None });
-    run.lines.get(name).copied().or_else(count).filter(|line| line.median.is_finite() && line.median >= 0.0)
+    run.line(name).filter(|line| line.median.is_finite() && line.median >= 0.0)
 }
 
 impl Series {
@@ -77,6 +77,7 @@ impl Series {
             a: values.iter().map(|(_, a, _)| a.median).collect(),
             b: values.iter().map(|(_, _, b)| b.median).collect(),
             differences: values.iter().map(|(_, a, b)| difference(a.median, b.median)).collect(),
+            absolute: values.iter().map(|(_, a, b)| b.median - a.median).collect(),
             p99: p99.collect::<Option<Vec<f64>>>().unwrap_or_default(),
             chain: chain.collect::<Option<Vec<f64>>>().unwrap_or_default(),
             pair_idxs: values.iter().map(|(pair_idx, ..)| *pair_idx).collect(),

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::{CHAIN_GATE, Experiment, Pair, Plan, Verdict};
 use crate::measure::statistics::robust_deviation;
 use crate::measure::{
-    Adapter, Build, Machine, RunFile, Settings, WriteError, baseline_path, quantile::quantile_by, write_atomically,
+    Adapter, Build, Machine, RunFile, Settings, WriteError, baseline_path, json_fault, quantile::quantile_by,
+    write_atomically,
 };
 
 /// The schema that this version writes and reads.
@@ -73,7 +74,7 @@ pub enum SpreadError {
         source: io::Error,
     },
     /// It is not what a self-test writes.
-    #[error("{} is no self-test of this version: {fault}", path.display())]
+    #[error("{} is no self-test of this version: {fault}; measure it again with `praxis bench SCENE --self-test 20`", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
@@ -152,7 +153,7 @@ impl MachineSpread {
         };
         let spread: Self = match serde_json::from_slice(&text) {
             Ok(spread) => spread,
-            Err(error) => return Err(SpreadError::Malformed { path, fault: error.to_string() }),
+            Err(error) => return Err(SpreadError::Malformed { path, fault: json_fault::describe(&error) }),
         };
         match spread.fault() {
             None => Ok(Some(spread)),

@@ -132,6 +132,14 @@ struct GoldensFile {
     golden: BTreeMap<String, toml::Table>,
 }
 
+/// A fault of the file as a whole: where, and what.
+fn place_and_fault(text: &str, error: &toml::de::Error) -> String {
+    let Some(before) = error.span().and_then(|span| text.get(..span.start)) else { return error.message().to_owned() };
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    format!("line {line}, column {column}: {}", error.message())
+}
+
 impl Goldens {
     /// Reads the text of `goldens.toml`; `path` is for messages.
     ///
@@ -139,10 +147,10 @@ impl Goldens {
     /// [`GoldensError`] for what is no TOML, fields that aren't known, and thresholds out of their range.
     pub fn parse(text: &str, path: &Path) -> Result<Self, GoldensError> {
         let error = |fault: String| GoldensError { path: path.to_owned(), fault };
-        let file: GoldensFile = toml::from_str(text).map_err(|source| error(source.to_string().trim().to_owned()))?;
+        let file: GoldensFile = toml::from_str(text).map_err(|source| error(place_and_fault(text, &source)))?;
         let thresholds = |name: &str, table: toml::Table| {
             let thresholds: GoldenThresholds =
-                table.try_into().map_err(|source| error(format!("[{name}]: {}", source.to_string().trim())))?;
+                table.try_into().map_err(|source| error(format!("[{name}]: {}", source.message())))?;
             let fractions = [
                 ("max_differing_fraction", thresholds.max_differing_fraction),
                 ("flip_mean", thresholds.flip_mean),
@@ -156,7 +164,7 @@ impl Goldens {
         };
         let view = |name: &str, table: toml::Table| {
             let view: GoldenView =
-                table.try_into().map_err(|source| error(format!("[{name}]: {}", source.to_string().trim())))?;
+                table.try_into().map_err(|source| error(format!("[{name}]: {}", source.message())))?;
             view.fault().map_or(Ok(view), |fault| Err(error(format!("[{name}]: {fault}"))))
         };
         let (mut by_name, mut views) = (BTreeMap::new(), BTreeMap::new());

@@ -66,7 +66,7 @@ fn row(report: &Report, name: &str, line: &RunLine, row_idx: usize, has_clock: b
         format!("<td class=\"number {class}\" data-v=\"{}\">{}</td>", sort_key(value), format_value(value, line.unit))
     };
     let percent = |class: &str, percent: Option<f64>| {
-        let key = percent.map_or("-1e9".to_owned(), sort_key);
+        let key = percent.map_or_else(String::new, sort_key);
         format!("<td class=\"number {class}\" data-v=\"{key}\">{}</td>", format_delta(percent))
     };
     let summary = line.summary;
@@ -91,9 +91,8 @@ fn row(report: &Report, name: &str, line: &RunLine, row_idx: usize, has_clock: b
                 html.push_str(&number("wide-only", compared.baseline.median));
                 html.push_str(&percent("", compared.median_delta_percent));
             }
-            None => html.push_str(
-                "<td class=\"number wide-only\" data-v=\"-1\">new</td><td class=\"number\" data-v=\"-1e9\">-</td>",
-            ),
+            None => html
+                .push_str("<td class=\"number wide-only\" data-v=\"\">new</td><td class=\"number\" data-v=\"\">-</td>"),
         }
         if has_clock {
             let drift = report.drift.as_ref().and_then(|drift| drift.line(name));
@@ -200,6 +199,8 @@ fn detail(report: &Report, name: &str, line: &RunLine, is_open: bool, html: &mut
     html.push_str("<div class=\"charts\">\n");
     if line.samples.is_empty() {
         html.push_str("<p class=\"muted\">This file keeps the summary alone, no frames.</p>\n");
+    } else if line.samples.iter().flatten().all(|value| *value == 0) {
+        html.push_str("<p class=\"muted\">none: 0 in every frame</p>\n");
     } else {
         let n_cut = charts::n_cut(&line.samples, marks);
         let cut = match n_cut {
@@ -280,7 +281,7 @@ fn modes_text(modes: &[Mode], line: &RunLine) -> String {
 }
 
 /// A chart with its caption: for each screen the size that suits it.
-fn figure(html: &mut String, class: &str, caption: &str, draw: impl Fn(Size) -> String, sizes: &[Size]) {
+pub(super) fn figure(html: &mut String, class: &str, caption: &str, draw: impl Fn(Size) -> String, sizes: &[Size]) {
     push(html, format_args!("<figure class=\"{class}\">"));
     match sizes {
         [wide, narrow] => {
@@ -289,7 +290,10 @@ fn figure(html: &mut String, class: &str, caption: &str, draw: impl Fn(Size) -> 
         }
         _ => sizes.iter().for_each(|size| html.push_str(&draw(*size))),
     }
-    push(html, format_args!("<figcaption>{caption}</figcaption></figure>\n"));
+    if !caption.is_empty() {
+        push(html, format_args!("<figcaption>{caption}</figcaption>"));
+    }
+    html.push_str("</figure>\n");
 }
 
 /// A line's name, which a narrow column may break after each of its parts.

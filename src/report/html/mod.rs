@@ -45,7 +45,7 @@ impl Page<'_> {
             lines::details(report, html);
             pictures::section(self.pictures, report, html);
             machine::section(report, html);
-            glossary(html);
+            glossary(&words::GLOSSARY, html);
             html.push_str("</main>\n");
         })
     }
@@ -100,7 +100,8 @@ impl Page<'_> {
         html.push_str("</div>\n</section>\n");
         // What the verdict says already needs no second line.
         let is_said = |note: &String| ["VOID", "INCOMPLETE", "SUSPECT", "  "].iter().any(|said| note.starts_with(said));
-        let notes: Vec<String> = report.notes().into_iter().filter(|note| !is_said(note)).collect();
+        let mut notes: Vec<String> = report.notes().into_iter().filter(|note| !is_said(note)).collect();
+        notes.extend(report.baseline_fault.iter().map(|fault| format!("warning: {fault}")));
         if !notes.is_empty() {
             let is_open = if notes.iter().any(|note| note.starts_with("warning")) { " open" } else { "" };
             push(
@@ -192,9 +193,9 @@ fn top(brand: &str, title: &str, facts: &[String], html: &mut String) {
     );
 }
 
-fn glossary(html: &mut String) {
+fn glossary(glossary: &[(&str, &str)], html: &mut String) {
     html.push_str("<section id=\"words\">\n<h2>Words</h2>\n<dl class=\"words\">\n");
-    for (word, meaning) in words::GLOSSARY {
+    for (word, meaning) in glossary {
         push(html, format_args!("<div><dt>{word}</dt><dd>{meaning}</dd></div>\n"));
     }
     html.push_str("</dl>\n</section>\n");

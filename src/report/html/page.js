@@ -11,15 +11,31 @@
   });
 })();
 
-// The table sorts by the column whose heading is pressed; pressed again, the other way round.
+// The table sorts by the column whose heading is pressed; pressed again, the other way round. A comparison's also sorts by the size of the effect.
 (() => {
   const table = document.getElementById("table");
   if (!table) return;
   const headings = [...table.tHead.rows[0].cells];
-  const key = (row, column) => {
-    const text = row.cells[column].dataset.v;
-    const number = Number(text);
-    return Number.isNaN(number) ? text : number;
+  const byEffect = document.getElementById("by-effect");
+  // What has no number comes last, whichever way the rest is sorted.
+  const sort = (textOf, sign) => {
+    const key = (row) => {
+      const text = textOf(row);
+      const number = Number(text);
+      return Number.isNaN(number) ? text : number;
+    };
+    const rows = [...table.tBodies[0].rows];
+    rows.sort((a, b) => {
+      const isMissing = [a, b].map((row) => textOf(row) === "");
+      if (isMissing[0] || isMissing[1]) return isMissing[0] - isMissing[1];
+      const [x, y] = [key(a), key(b)];
+      return sign * (x < y ? -1 : x > y ? 1 : 0);
+    });
+    table.tBodies[0].append(...rows);
+  };
+  const show = (sorted, order, isByEffect) => {
+    headings.forEach((each) => each.setAttribute("aria-sort", each === sorted ? order : "none"));
+    if (byEffect) byEffect.setAttribute("aria-pressed", isByEffect);
   };
   headings.forEach((heading, column) => {
     heading.querySelector("button").addEventListener("click", () => {
@@ -28,16 +44,18 @@
       const first = isText ? "ascending" : "descending";
       const other = isText ? "descending" : "ascending";
       const order = heading.getAttribute("aria-sort") === first ? other : first;
-      headings.forEach((each) => each.setAttribute("aria-sort", each === heading ? order : "none"));
-      const sign = order === "ascending" ? 1 : -1;
-      const rows = [...table.tBodies[0].rows];
-      rows.sort((a, b) => {
-        const [x, y] = [key(a, column), key(b, column)];
-        return sign * (x < y ? -1 : x > y ? 1 : 0);
-      });
-      table.tBodies[0].append(...rows);
+      show(heading, order, false);
+      sort((row) => row.cells[column].dataset.v, order === "ascending" ? 1 : -1);
     });
   });
+  if (byEffect) {
+    byEffect.addEventListener("click", () => {
+      const isOn = byEffect.getAttribute("aria-pressed") !== "true";
+      show(null, "none", isOn);
+      if (isOn) sort((row) => row.dataset.effect, -1);
+      else sort((row) => row.dataset.order, 1);
+    });
+  }
 })();
 
 // A link to a line opens it.

@@ -36,7 +36,13 @@ fn parse_json(bytes: &[u8]) -> Result<Value, Fault> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         Fault::whole(format!("neither GLB nor UTF-8 text (byte {}); is it a glTF file?", error.valid_up_to()))
     })?;
-    serde_json::from_str(text).map_err(|error| Fault::whole(format!("the JSON is malformed: {error}")))
+    serde_json::from_str(text).map_err(|error: serde_json::Error| {
+        let place = format!("line {}, column {}", error.line(), error.column());
+        Fault::whole(match error.is_eof() {
+            true => format!("the JSON ends too early, at {place}; the file is cut off: export or copy it again"),
+            false => format!("the JSON is malformed at {place}; is it a glTF file? Export it again"),
+        })
+    })
 }
 
 fn parse_glb(bytes: &[u8]) -> Result<Container, Fault> {

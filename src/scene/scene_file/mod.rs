@@ -96,6 +96,17 @@ fn describe(error: &ron::Error) -> String {
         ron::Error::ExpectedNamedStructLike(_) | ron::Error::ExpectedStructLike => {
             "expected `(` and its fields here".into()
         }
+        ron::Error::ExpectedDifferentStructName { .. } => {
+            format!("expected `(` and its fields here; a scene file begins with `(schema: {SCHEMA:?}, nodes: [`")
+        }
+        ron::Error::ExpectedString => "expected a text in double quotes here".into(),
+        ron::Error::ExpectedFloat | ron::Error::ExpectedInteger => "expected a number here".into(),
+        ron::Error::ExpectedBoolean => "expected `true` or `false` here".into(),
+        ron::Error::ExpectedComma => "expected `,` here, before the next field or entry".into(),
+        ron::Error::ExpectedArray => "expected `[` and a list here".into(),
+        ron::Error::ExpectedMap => "expected `{` and its entries here".into(),
+        ron::Error::ExpectedMapColon => "expected `:` here, between a name and its value".into(),
+        ron::Error::TrailingCharacters => "expected the end of the file here: the scene's `(` is closed already".into(),
         ron::Error::Eof => "the file ends here, within an open `(`, `[` or `{`".into(),
         other => other.to_string(),
     }

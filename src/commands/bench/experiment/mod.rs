@@ -2,6 +2,7 @@
 
 mod child;
 mod flags;
+mod other_program;
 mod running;
 mod self_test;
 mod spread;
@@ -132,10 +133,7 @@ fn plan(args: &BenchArgs) -> anyhow::Result<Experiment> {
     } else {
         let arguments = flags::run_arguments(scene, &given)?;
         let (kind, other) = match &args.experiment.vs {
-            Some(other) => {
-                let found = other.canonicalize();
-                (ExperimentKind::Vs, found.with_context(|| format!("there is no program {}", other.display()))?)
-            }
+            Some(other) => (ExperimentKind::Vs, other_program::find(other)?),
             None => (ExperimentKind::SelfTest, program.clone()),
         };
         let a = side(other.display().to_string(), other, arguments.clone());
@@ -144,6 +142,7 @@ fn plan(args: &BenchArgs) -> anyhow::Result<Experiment> {
     Ok(Experiment {
         schema: EXPERIMENT_SCHEMA.to_owned(),
         scene: scene.to_owned(),
+        date: None,
         kind,
         state: ExperimentState::Unfinished,
         a,

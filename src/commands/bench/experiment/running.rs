@@ -178,6 +178,7 @@ impl Running<'_> {
             wait_alike(&mut experiment.a, run);
             wait_alike(&mut experiment.b, run);
             (experiment.machine, experiment.adapter) = (run.machine.clone(), run.adapter.clone());
+            experiment.date = run.date.clone();
             if experiment.kind != ExperimentKind::SelfTest {
                 spread::apply(&mut experiment.plan, run, self.has_own_gate, &mut experiment.warnings);
             }

@@ -243,12 +243,14 @@ fn rays_that_are_not_parallel_have_no_column_map() {
     assert!(bvh.column_map.is_none());
 }
 
-/// Pictures are the same to the bit, and the map's share of the rays is counted.
+/// Pictures are the same to the bit, and the map's share of the rays is counted. (What the map says of single rays is held above, a hundred thousand
+/// times a scene; this is about its way into the passes.) Compiling is what takes long here: through masked casters edge rays are held by the
+/// golden alone, and rays are counted once.
 #[test]
 fn the_column_map_changes_no_pixel_and_is_counted() {
-    const SIZE: [u32; 2] = [200, 120];
+    const SIZE: [u32; 2] = [96, 56];
     let gpu = gpu();
-    for name in ["alpha", "materials"] {
+    for (name, rays, is_counted) in [("alpha", RayMode::Hard, false), ("materials", RayMode::Edge, true)] {
         let mut scene = load(Path::new(name));
         scene.update(0);
         let [with, without] = [true, false].map(|has_column_map| {
@@ -257,17 +259,19 @@ fn the_column_map_changes_no_pixel_and_is_counted() {
                 n_samples: 4,
                 tonemap: Tonemap::Agx,
                 exposure_ev100: None,
-                rays: RayMode::Edge,
+                rays,
                 ray_backend: Some(RayBackend::Bvh),
                 has_column_map,
                 n_frames_in_flight: 1,
             };
             let mut renderer = Renderer::new(&gpu, &mut scene, &options).expect("a small scene");
-            let counts = renderer.count_rays(&gpu, &mut scene, &[0]).expect("a picture")[0];
-            let foreseen = counts.n_passing_still + counts.n_foreseen_blocked;
-            println!("{name}: {counts:?}");
-            assert_eq!(foreseen > 0, has_column_map, "{counts:?}");
-            assert!(counts.n_untraced <= foreseen && foreseen <= counts.n_surface_rays + counts.n_edge_rays);
+            if is_counted {
+                let counts = renderer.count_rays(&gpu, &mut scene, &[0]).expect("a picture")[0];
+                let foreseen = counts.n_passing_still + counts.n_foreseen_blocked;
+                println!("{name}: {counts:?}");
+                assert_eq!(foreseen > 0, has_column_map, "{counts:?}");
+                assert!(counts.n_untraced <= foreseen && foreseen <= counts.n_surface_rays + counts.n_edge_rays);
+            }
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
             scene.update(0);
             renderer.prepare_frame(&scene, 0);

@@ -1,0 +1,119 @@
+//! The lines in charts: each judged one's interval, and every line's runs, pair by pair.
+
+use super::{badge, judged, with_intervals};
+use crate::measure::experiment::{Experiment, LineResult, Scale, Verdict, VoidReason};
+use crate::report::counted;
+use crate::report::experiment::shown;
+use crate::report::html::charts::{self, Interval, NARROW, Size, Tone, WIDE};
+use crate::report::html::lines::figure;
+use crate::report::html::{anchor, escaped, push, words};
+
+/// Every judged line's interval on one axis.
+pub(super) fn intervals(experiment: &Experiment, html: &mut String) {
+    let rows: Vec<Interval> = judged(experiment)
+        .filter(|line| line.scale == Scale::Ratio)
+        .map(|line| Interval {
+            name: line.name.clone(),
+            estimate: line.difference.estimate,
+            ends: line.difference.low.zip(line.difference.high),
+            margin: line.margin,
+            tone: match line.verdict {
+                Verdict::Regressed => Tone::Bad,
+                Verdict::Improved => Tone::Good,
+                Verdict::CantTell => Tone::Unsure,
+                Verdict::Same | Verdict::NotJudged => Tone::Plain,
+            },
+        })
+        .collect();
+    if rows.is_empty() {
+        return;
+    }
+    let percent = 100.0 * (1.0 - experiment.plan.alpha);
+    push(
+        html,
+        format_args!(
+            "<section id=\"intervals\">\n<h2>How much B differs from A</h2>\n<p class=\"lead\">Right of 0, B takes longer. The dot is the estimate, the \
+             bar where the true difference lies with {percent:.0}% certainty, each line by itself; the band is the margin, within which nobody would care.</p>\n"
+        ),
+    );
+    let height_px = 44 + 34 * rows.len() as u32;
+    let draw = |size: Size| charts::intervals(&rows, Size { height_px, ..size }, "How much B differs from A, by line");
+    figure(html, "", "", draw, &[WIDE, NARROW]);
+    html.push_str("</section>\n");
+}
+
+/// Each line's runs, pair by pair.
+pub(super) fn run_by_run(experiment: &Experiment, html: &mut String) {
+    html.push_str(
+        "<section id=\"details\">\n<h2>Run by run</h2>\n<p class=\"key\"><i class=\"swatch side-a\"></i>A <i class=\"swatch side-b\"></i>B. \
+         Each dot is the median of one run; the two of a pair ran one after the other.</p>\n",
+    );
+    for (line_idx, line) in experiment.lines.iter().enumerate() {
+        let open = if line_idx < 2 { " open" } else { "" };
+        push(
+            html,
+            format_args!(
+                "<details class=\"line\" id=\"{}\"{open}><summary><span class=\"name\">{}</span> <span class=\"value\">{}</span> {}</summary>\n<p>{}</p>\n\
+                 <div class=\"charts one\">\n",
+                anchor(&line.name),
+                escaped(&line.name),
+                escaped(&with_intervals(line)),
+                badge(line),
+                escaped(&words::explain(&line.name)),
+            ),
+        );
+        runs(experiment, line, html);
+        html.push_str("</div>\n</details>\n");
+    }
+    html.push_str("</section>\n");
+}
+
+/// The runs of both sides as dots, or one line where there is nothing to see.
+fn runs(experiment: &Experiment, line: &LineResult, html: &mut String) {
+    let halves = experiment.pairs.iter().filter_map(|pair| pair.halves());
+    let halves: Vec<(f64, f64)> =
+        halves.filter_map(|(a, b)| Some((a.line(&line.name)?.median, b.line(&line.name)?.median))).collect();
+    if halves.iter().all(|(a, b)| *a == 0.0 && *b == 0.0) {
+        html.push_str("<p class=\"muted\">none: 0 in every run of both sides</p>\n");
+        return;
+    }
+    let label = format!("{} of each run, pair by pair", line.name);
+    let caption = format!("{} in which both sides have the line. {}", counted(line.n_pairs.into(), "pair"), told(line));
+    figure(html, "", &caption, |size| charts::pairs(&halves, line.unit, size, &label), &[WIDE, NARROW]);
+}
+
+/// What is known of a line, in words.
+fn told(line: &LineResult) -> String {
+    let mut told = Vec::new();
+    if let Some(spread) = line.spread {
+        told.push(format!("A run's median spreads by {:.2}% about its pair's.", 100.0 * spread));
+    }
+    match (line.verdict, line.detectable, line.scale) {
+        (Verdict::NotJudged, _, _) | (_, _, Scale::Difference) => {}
+        (_, Some(least), Scale::Ratio) => {
+            told.push(format!("A difference of {:.1}% would have been found nine times out of ten.", 100.0 * least));
+        }
+        (_, None, Scale::Ratio) => told.push("So few pairs could not have found any difference.".to_owned()),
+    }
+    if let Some(p99) = &line.p99 {
+        told.push(format!("The 99th percentiles: {}.", shown(p99.estimate, line)));
+    }
+    if let Some(at_one) = &line.at_one_clock {
+        told.push(format!("At one clock: {}.", shown(at_one.estimate, line)));
+    }
+    escaped(&told.join(" "))
+}
+
+/// The pairs that do not count, and why.
+pub(super) fn void_pairs(experiment: &Experiment, html: &mut String) {
+    let void: Vec<(usize, &VoidReason)> =
+        experiment.pairs.iter().enumerate().filter_map(|(idx, pair)| Some((idx, pair.void.as_ref()?))).collect();
+    if void.is_empty() {
+        return;
+    }
+    html.push_str("<section id=\"void\">\n<h2>Pairs that do not count</h2>\n<ul>\n");
+    for (pair_idx, reason) in void {
+        push(html, format_args!("<li>pair {pair_idx}: {}</li>\n", escaped(&reason.to_string())));
+    }
+    html.push_str("</ul>\n</section>\n");
+}
