@@ -59,14 +59,15 @@ fn probe_gpu_resident_gives_a_verdict() {
 
 #[test]
 fn probe_gpu_resident_ops_compares_right_results_or_says_why_not() {
-    let report = resident_ops::measure(&gpu(), &context(), true, &mut |_, _| true);
+    let barriers = resident_ops::Barriers { is_acquiring: true, answers_after_stores: false };
+    let report = resident_ops::measure(&gpu(), &context(), barriers, &mut |_, _| true);
     if let Some(reason) = &report.unavailable {
         assert!(!reason.is_empty() && report.tables.is_empty());
         return;
     }
     assert_eq!(report.ended, Ended::Complete);
     let titles: Vec<&str> = report.tables.iter().map(|table| table.title.as_str()).collect();
-    assert_eq!(titles.len(), 5, "{titles:?}");
+    assert_eq!(titles.len(), 6, "{titles:?}");
     // Two lengths of six operations, each done in five ways.
     assert_eq!(report.tables[2].rows.len(), 12);
     for way in 0..5 {

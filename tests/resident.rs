@@ -146,6 +146,62 @@ fn resident_gpu_a_chain_sees_what_its_steps_before_left() {
 }
 
 #[test]
+fn resident_gpu_a_chain_may_go_back_to_any_array_that_it_had() {
+    let Some(worker) = worker(&config()) else { return };
+    // One quad for each lane and several; lanes without any.
+    for n in [5, 128, 1_000] {
+        let (x, y) = (numbers(n, 4), numbers(n, 40));
+        let (a, b, c) = (worker.array_from(&x).expect("room"), worker.array_from(&y).expect("room"), worker.array(n));
+        let (a, b, c) = (&a, &b, &c.expect("room"));
+        let add = |a, b, out| Operation::Add { a, b: Operand::Array(b), out };
+        let answer = worker
+            .submit(&[
+                add(a, b, c),
+                add(a, c, a),
+                add(b, b, c),
+                add(a, c, b),
+                Operation::Multiply { a, b: 0.5.into(), out: a },
+                Operation::Sum { a, out: Some(c) },
+                add(c, a, a),
+                add(a, b, c),
+            ])
+            .and_then(Ticket::wait)
+            .expect("it is done");
+        let twice: Vec<f32> = x.iter().zip(&y).map(|(x, y)| x + (x + y)).collect();
+        let last_b: Vec<f32> = twice.iter().zip(&y).map(|(twice, y)| twice + (y + y)).collect();
+        let half: Vec<f32> = twice.iter().map(|twice| twice * 0.5).collect();
+        let sum = sum_of(&half);
+        assert_eq!(answer.sum(5), Some(sum), "{n}");
+        let mut summed: Vec<f32> = y.iter().map(|y| y + y).collect();
+        summed[0] = sum;
+        let last_a: Vec<f32> = summed.iter().zip(&half).map(|(c, a)| c + a).collect();
+        let last_c: Vec<f32> = last_a.iter().zip(&last_b).map(|(a, b)| a + b).collect();
+        for (name, array, expected) in [("a", a, last_a), ("b", b, last_b), ("c", c, last_c)] {
+            assert_eq!(worker.read(array).expect("it is read"), expected, "{name} of {n}");
+        }
+    }
+}
+
+#[test]
+fn resident_gpu_what_is_written_behind_an_answer_stays() {
+    for answers_after_stores in [false, true] {
+        let Some(worker) = worker(&Config { answers_after_stores, ..config() }) else { return };
+        let a = worker.array(5_000).expect("room");
+        for round in 0..300u16 {
+            let add = Operation::Add { a: &a, b: 1.0.into(), out: &a };
+            run(&worker, add);
+            let value = f32::from(round);
+            if round % 3 == 0 {
+                // The same memory, by another array.
+                drop(worker.array_from(&[value; 100]).expect("room"));
+            }
+            worker.write(&a, &[value; 5_000]).expect("it is written");
+            assert_eq!(run(&worker, Operation::Sum { a: &a, out: None }).sum(0), Some(5_000.0 * value));
+        }
+    }
+}
+
+#[test]
 fn resident_gpu_a_full_ring_pushes_back_and_untaken_answers_are_kept() {
     let Some(worker) = worker(&config()) else { return };
     let a = worker.array(9_000).expect("room");

@@ -62,6 +62,9 @@ pub struct ResidentArgs {
     /// A kernel without the barrier behind the doorbell, to see what it costs
     #[arg(long, requires = "ops", hide = true)]
     pub no_acquire: bool,
+    /// A kernel that answers only after all that it stored, to see what it costs
+    #[arg(long, requires = "ops", hide = true)]
+    pub answer_after_stores: bool,
 }
 
 #[derive(Args, Clone, Debug, PartialEq)]

@@ -36,9 +36,12 @@ pub struct Config {
     /// Whether workgroups share operations on a software adapter too: for tests.
     #[doc(hidden)]
     pub shares_on_software: bool,
-    /// Whether the kernel has a barrier between a number and the batch that it announces.
+    /// Whether the kernel has a barrier between a batch's first step and what that announces.
     #[doc(hidden)]
     pub is_acquiring: bool,
+    /// Whether each answer comes after all stores of its batch: to see what it costs.
+    #[doc(hidden)]
+    pub answers_after_stores: bool,
 }
 
 impl Default for Config {
@@ -57,6 +60,7 @@ impl Default for Config {
             has_fault_injection: false,
             shares_on_software: false,
             is_acquiring: true,
+            answers_after_stores: false,
         }
     }
 }

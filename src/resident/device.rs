@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::error::StartError;
-use super::kernel::{KernelOptions, kernel_wgsl};
+use super::kernel::{KernelOptions, N_LOOKS, kernel_wgsl};
 use super::layout::{
     BEATS_WORD, CALL_WORD, COUNTED_WORD, MAX_TURNS, STATE_WORDS, SUM_BLOCK, answers_words, mailbox_words,
 };
@@ -12,8 +12,6 @@ use super::{Config, user_operation};
 use crate::gpu::{Gpu, GpuError, MemoryType, RawError, SharedMemory, compute_pipeline, read_buffer, storage_layout};
 
 const LABEL: &str = "praxis::resident";
-/// Looks at the ring between two heartbeats.
-const N_LOOKS: u32 = 64;
 /// A measured run of the loop lasts at least so long.
 const CALIBRATION_NS: u64 = 5_000_000;
 
@@ -66,11 +64,8 @@ impl Memory {
 pub(super) struct Settings {
     pub launch: u32,
     pub n_turns: u32,
-    pub n_looks: u32,
     pub patience: u32,
-    pub n_slots_mask: u32,
     pub is_counting: u32,
-    pub is_killable: u32,
 }
 
 /// A device with the kernel.
@@ -80,16 +75,16 @@ pub(super) struct KernelDevice {
     bindings: wgpu::BindGroup,
     state: wgpu::Buffer,
     settings: wgpu::Buffer,
-    n_slots_mask: u32,
 }
 
 impl KernelDevice {
-    /// Compiles the kernel over `memory`.
-    pub fn new(gpu: Gpu, memory: &Memory, config: &Config, options: KernelOptions) -> Result<Self, StartError> {
+    /// Compiles the kernel over `memory`, for workgroups of `n_lanes`.
+    pub fn new(gpu: Gpu, memory: &Memory, config: &Config, n_lanes: u32) -> Result<Self, StartError> {
         if let Some(wgsl) = &config.user_operation {
             user_operation::check(wgsl)?;
         }
         let factory = &gpu.factory;
+        let options = KernelOptions::new(config, n_lanes);
         let module = factory.shader_from_text(LABEL, kernel_wgsl(options, config.user_operation.as_deref()));
         let layout = storage_layout(&gpu, LABEL, 7);
         let pipeline = compute_pipeline(&gpu, LABEL, &module, &layout);
@@ -103,13 +98,11 @@ impl KernelDevice {
         let buffers: Vec<_> =
             shared.into_iter().chain([&scratch, &state, &settings]).map(wgpu::Buffer::as_entire_binding).collect();
         let bindings = factory.bind_group(LABEL, &layout, &buffers);
-        let n_slots_mask = config.n_slots as u32 - 1;
-        Ok(Self { gpu, pipeline, bindings, state, settings, n_slots_mask })
+        Ok(Self { gpu, pipeline, bindings, state, settings })
     }
 
     /// Puts a launch of `n_workgroups` into the queue.
     pub fn launch(&self, settings: Settings, n_workgroups: u32) -> Result<wgpu::SubmissionIndex, DeviceFault> {
-        let settings = Settings { n_looks: N_LOOKS, n_slots_mask: self.n_slots_mask, ..settings };
         let gpu = &self.gpu;
         let submission = polling::caught(|| {
             gpu.queue.write_buffer(&self.settings, 0, bytemuck::bytes_of(&settings));

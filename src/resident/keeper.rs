@@ -51,7 +51,7 @@ impl Keeper {
             // Where submit blocks until the submission before has ended, nothing can be put behind it.
             can_queue: !device.gpu.is_software(),
             device,
-            settings: Settings { is_killable: u32::from(config.has_fault_injection), ..settings },
+            settings,
             n_workgroups,
             kernel_time: config.kernel_time,
             silence_time: config.silence_time,

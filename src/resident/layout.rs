@@ -12,25 +12,61 @@ pub const KILL_WORD: usize = 1;
 pub const FIRST_SLOT_WORD: usize = 2 * LINE_WORDS;
 /// Most steps of a chain.
 pub const MAX_STEPS: usize = 16;
-/// A slot: number, steps, workgroups, and five spare words; then the steps.
-pub const STEPS_WORD: usize = 8;
-/// Words of a step: opcode, elements, a, b, out, capacity of out, scalar b, whether it waits with the comparison above, four parameters.
-pub const STEP_WORDS: usize = 12;
-/// Words of a slot, whole lines.
-pub const SLOT_WORDS: usize = (STEPS_WORD + MAX_STEPS * STEP_WORDS).next_multiple_of(LINE_WORDS);
+/// Words of a step: 64 bytes at a multiple of 64, which a CPU's write-combining buffer sends as one write as a rule.
+pub const STEP_WORDS: usize = 16;
+/// Words of a slot: its steps. The first one announces the batch.
+pub const SLOT_WORDS: usize = MAX_STEPS * STEP_WORDS;
+/// Of a step, in the slot's first: the batch's number.
+pub const NUMBER_WORD: usize = 0;
+/// Of a step: opcode, comparison and flags.
+pub const WHAT_WORD: usize = 1;
+/// Of a step: elements.
+pub const N_WORD: usize = 2;
+/// Of a step: where a lies.
+pub const A_WORD: usize = 3;
+/// Of a step: where b lies, or the scalar.
+pub const B_WORD: usize = 4;
+/// Of a step: where the output lies.
+pub const OUT_WORD: usize = 5;
+/// Of a step: elements that the output holds.
+pub const CAPACITY_WORD: usize = 6;
+/// Of a step, in the slot's first: steps, flags of the batch, and workgroups.
+pub const HEADER_WORD: usize = 7;
+/// Of a step: four parameters. Three spare words follow.
+pub const PARAMETERS_WORD: usize = 8;
+/// Of a step, in the slot's first: the check word of all others.
+pub const CHECK_WORD: usize = 15;
+
+/// In a step's second word: where the comparison stands.
+pub const COMPARISON_SHIFT: u32 = 8;
+/// In a step's second word: b is an array.
+pub const HAS_ARRAY_B: u32 = 1 << 16;
+/// In a step's second word: it needs what other lanes did in the step before.
+pub const HAS_TO_WAIT: u32 = 1 << 17;
+/// In the header, whose lowest byte is the number of steps: the CPU has written to arrays since the batch before.
+pub const HAS_NEW_ARRAYS: u32 = 1 << 8;
+/// In the header: the CPU looks at more than the answer's first quad, so that all of it has to be there first.
+pub const HAS_MORE_TO_READ: u32 = 1 << 9;
+/// In the header: where the number of workgroups stands.
+pub const MEMBERS_SHIFT: u32 = 16;
 
 /// Answers, written by the kernel: the heartbeat.
 pub const HEARTBEAT_WORD: usize = 0;
 /// Answers: the launch that began last.
 pub const LAUNCH_WORD: usize = LINE_WORDS;
+/// Answers: the last number of which no store is outstanding.
+pub const SETTLED_WORD: usize = 2 * LINE_WORDS;
 /// Answers: where they begin.
-pub const FIRST_ANSWER_WORD: usize = 2 * LINE_WORDS;
-/// An answer: flag, status, step that failed, and a spare word; then a result for each step.
-pub const RESULTS_WORD: usize = 4;
+pub const FIRST_ANSWER_WORD: usize = 3 * LINE_WORDS;
+/// An answer's first quad: number; status, and from [`FAILED_STEP_SHIFT`] on the step that failed; the first step's result; check word.
+/// Then the results of the steps after the first.
+pub const LATER_RESULTS_WORD: usize = 4;
+/// See [`LATER_RESULTS_WORD`].
+pub const FAILED_STEP_SHIFT: u32 = 8;
 /// Words of an answer: a line.
 pub const ANSWER_WORDS: usize = LINE_WORDS;
 
-/// What the kernel says of a ticket in its answer's second word.
+/// What the kernel says of a ticket: the lowest byte of its answer's second word.
 pub const STATUS_DONE: u32 = 1;
 /// Its launch was killed while it worked on it: its arrays may hold anything.
 pub const STATUS_INTERRUPTED: u32 = 2;
@@ -50,6 +86,8 @@ pub const BEATS_WORD: usize = 1;
 pub const CALL_WORD: usize = 64;
 /// The number of that batch.
 pub const CALLED_NUMBER_WORD: usize = 65;
+/// What its first step came to.
+pub const FIRST_RESULT_WORD: usize = 66;
 /// Arrivals of workgroups in it.
 pub const ARRIVED_WORD: usize = 96;
 /// Meetings that are over.
@@ -71,13 +109,20 @@ pub(super) const CONSTANTS: &[(&str, usize)] = &[
     ("KILL_WORD", KILL_WORD),
     ("FIRST_SLOT_WORD", FIRST_SLOT_WORD),
     ("MAX_STEPS", MAX_STEPS),
-    ("STEPS_WORD", STEPS_WORD),
     ("STEP_WORDS", STEP_WORDS),
     ("SLOT_WORDS", SLOT_WORDS),
+    ("COMPARISON_SHIFT", COMPARISON_SHIFT as usize),
+    ("HAS_ARRAY_B", HAS_ARRAY_B as usize),
+    ("HAS_TO_WAIT", HAS_TO_WAIT as usize),
+    ("HAS_NEW_ARRAYS", HAS_NEW_ARRAYS as usize),
+    ("HAS_MORE_TO_READ", HAS_MORE_TO_READ as usize),
+    ("MEMBERS_SHIFT", MEMBERS_SHIFT as usize),
     ("HEARTBEAT_WORD", HEARTBEAT_WORD),
     ("LAUNCH_WORD", LAUNCH_WORD),
+    ("SETTLED_WORD", SETTLED_WORD),
     ("FIRST_ANSWER_WORD", FIRST_ANSWER_WORD),
-    ("RESULTS_WORD", RESULTS_WORD),
+    ("LATER_RESULTS_WORD", LATER_RESULTS_WORD),
+    ("FAILED_STEP_SHIFT", FAILED_STEP_SHIFT as usize),
     ("ANSWER_WORDS", ANSWER_WORDS),
     ("STATUS_DONE", STATUS_DONE as usize),
     ("STATUS_INTERRUPTED", STATUS_INTERRUPTED as usize),
@@ -87,6 +132,7 @@ pub(super) const CONSTANTS: &[(&str, usize)] = &[
     ("BEATS_WORD", BEATS_WORD),
     ("CALL_WORD", CALL_WORD),
     ("CALLED_NUMBER_WORD", CALLED_NUMBER_WORD),
+    ("FIRST_RESULT_WORD", FIRST_RESULT_WORD),
     ("ARRIVED_WORD", ARRIVED_WORD),
     ("RELEASED_WORD", RELEASED_WORD),
     ("COUNTED_WORD", COUNTED_WORD),
@@ -115,5 +161,9 @@ pub const fn answer_word(slot_idx: usize) -> usize {
     FIRST_ANSWER_WORD + slot_idx * ANSWER_WORDS
 }
 
-const _: () = assert!(RESULTS_WORD + MAX_STEPS <= ANSWER_WORDS);
+const _: () = assert!(LATER_RESULTS_WORD + MAX_STEPS - 1 <= ANSWER_WORDS);
 const _: () = assert!(SLOT_WORDS.is_multiple_of(LINE_WORDS) && LINE_WORDS * 4 >= 128);
+// Both are looked at as quads; and end and kill word stand in one.
+const _: () = assert!(FIRST_SLOT_WORD.is_multiple_of(STEP_WORDS) && FIRST_ANSWER_WORD.is_multiple_of(4));
+const _: () = assert!(END_WORD == 0 && KILL_WORD == 1);
+const _: () = assert!(MAX_STEPS < HAS_NEW_ARRAYS as usize && MAX_MEMBERS < 1 << 16);

@@ -40,7 +40,9 @@
 //! - No descriptor makes the kernel touch anything but arrays: offsets are checked here, and clamped there.
 
 mod arena;
+mod batch;
 mod check;
+mod checksum;
 #[doc(hidden)]
 pub mod coherence;
 mod config;

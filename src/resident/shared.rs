@@ -8,27 +8,35 @@ use std::time::{Duration, Instant};
 
 use super::Config;
 use super::arena::{Arena, Array};
+use super::batch::Batch;
+use super::checksum;
 use super::device::Memory;
 use super::error::OperationError;
-use super::layout::{ANSWER_WORDS, RESULTS_WORD, STATUS_DONE, STATUS_PARTED, answer_word, slot_word};
-use super::operation::Batch;
-use super::protocol::{Launches, Ring, Taken, number_of};
+use super::layout::{
+    FAILED_STEP_SHIFT, LATER_RESULTS_WORD, MAX_STEPS, SETTLED_WORD, STATUS_DONE, STATUS_PARTED, STEP_WORDS,
+    answer_word, slot_word,
+};
+use super::protocol::{Launches, Ring, Taken, may_write, number_of};
 use crate::gpu::store_fence;
 
 /// What the kernel said of a ticket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct RawAnswer([u32; ANSWER_WORDS]);
+pub(super) struct RawAnswer {
+    status: u32,
+    results: [u32; MAX_STEPS],
+}
 
 impl RawAnswer {
     /// The result of a step.
     pub fn result(&self, step_idx: usize) -> u32 {
-        self.0[RESULTS_WORD + step_idx]
+        self.results[step_idx]
     }
 
     fn check(&self, ticket: u64) -> Result<(), OperationError> {
-        match self.0[1] {
+        let step_idx = self.status >> FAILED_STEP_SHIFT;
+        match self.status & ((1 << FAILED_STEP_SHIFT) - 1) {
             STATUS_DONE => Ok(()),
-            STATUS_PARTED => Err(OperationError::Parted { ticket, step_idx: self.0[2] }),
+            STATUS_PARTED => Err(OperationError::Parted { ticket, step_idx }),
             _ => Err(OperationError::Interrupted { ticket }),
         }
     }
@@ -41,6 +49,8 @@ pub(super) struct Shared {
     core: Mutex<Core>,
     /// All tickets below have their answer: what [`Ring::first_pending`] was when somebody looked last.
     answered: AtomicU64,
+    /// Whether the CPU has written to arrays that no batch has announced yet.
+    has_new_arrays: AtomicBool,
     is_lost: AtomicBool,
     keeper: OnceLock<Thread>,
     pub spin_time: Duration,
@@ -66,7 +76,6 @@ pub(super) struct Core {
     pub is_device_to_go: bool,
     /// Workgroups that lost each other don't get together again.
     is_alone: bool,
-    words: Vec<u32>,
 }
 
 /// How a worker shares large operations.
@@ -89,13 +98,13 @@ impl Shared {
             lost: None,
             is_device_to_go: false,
             is_alone: false,
-            words: Vec::new(),
         };
         Self {
             memory,
             arena,
             core: Mutex::new(core),
             answered: AtomicU64::new(1),
+            has_new_arrays: AtomicBool::new(false),
             is_lost: AtomicBool::new(false),
             keeper: OnceLock::new(),
             spin_time: config.spin_time,
@@ -122,10 +131,9 @@ impl Shared {
         }
     }
 
-    /// Looks at the flags.
+    /// Looks at the answers.
     pub fn advance(&self, core: &mut Core) {
-        let answers = &self.memory.answers;
-        core.ring.advance(|slot_idx| answers.load(answer_word(slot_idx)));
+        core.ring.advance(|slot_idx, number| self.answer_of(slot_idx, number).is_some());
         self.answered.store(core.ring.first_pending(), Ordering::Release);
     }
 
@@ -154,15 +162,9 @@ impl Shared {
         self.advance(core);
         let claim = core.ring.claim().map_err(|_| OperationError::Full)?;
         if let Some(displaced) = claim.displaced {
-            core.kept.insert(displaced, self.read_answer(claim.slot_idx));
+            core.kept.insert(displaced, self.read_answer(claim.slot_idx, MAX_STEPS));
         }
-        batch.write_words(self.n_members(batch, core), &mut core.words);
-        let (mailbox, at) = (&self.memory.mailbox, slot_word(claim.slot_idx));
-        mailbox.store_from(at + 1, &core.words);
-        // Batch and arrays before the number that says they are there; and the number now, not when a buffer is full.
-        store_fence();
-        mailbox.store(at, number_of(claim.ticket));
-        store_fence();
+        self.write_batch(batch, self.n_members(batch, core), claim.slot_idx, number_of(claim.ticket));
         for array in arrays {
             array.use_by(claim.ticket);
         }
@@ -173,14 +175,54 @@ impl Shared {
         Ok((claim.ticket, claim.slot_idx))
     }
 
-    fn read_answer(&self, slot_idx: usize) -> RawAnswer {
-        let mut words = [0; ANSWER_WORDS];
-        self.memory.answers.load_into(answer_word(slot_idx), &mut words);
-        RawAnswer(words)
+    fn write_batch(&self, batch: &Batch, n_members: u32, slot_idx: usize, number: u32) {
+        let (mailbox, at) = (&self.memory.mailbox, slot_word(slot_idx));
+        for (step_idx, step) in (1..).zip(batch.later_steps()) {
+            mailbox.store_from(at + step_idx * STEP_WORDS, &step.words());
+        }
+        if !batch.later_steps().is_empty() {
+            // Before the step that says they are there.
+            store_fence();
+        }
+        // Who takes the mark away announces what was fenced before it was set.
+        let has_new_arrays =
+            self.has_new_arrays.load(Ordering::Acquire) && self.has_new_arrays.swap(false, Ordering::AcqRel);
+        mailbox.store_from(at, &batch.first_words(number, n_members, has_new_arrays));
+        // Now, and not when a buffer is full.
+        store_fence();
     }
 
-    /// Takes a ticket's answer, if there is one.
-    pub fn try_take(&self, ticket: u64) -> Option<Result<RawAnswer, OperationError>> {
+    /// Stores `values` in an array that no kernel writes to any more; the next batch announces them.
+    pub fn write_array(&self, array: &Array, values: &[f32]) {
+        self.memory.arena.store_from(array.first_word(), bytemuck::cast_slice(values));
+        store_fence();
+        self.has_new_arrays.store(true, Ordering::Release);
+    }
+
+    /// Status and first result of `number`, if its answer is in the slot and whole. Half of one and half of an older one is none: somebody
+    /// will look again.
+    fn answer_of(&self, slot_idx: usize, number: u32) -> Option<[u32; 2]> {
+        let (answers, at) = (&self.memory.answers, answer_word(slot_idx));
+        if answers.load(at) != number {
+            return None;
+        }
+        let (status, result) = (answers.load(at + 1), answers.load(at + 2));
+        (answers.load(at + 3) == checksum::of_answer([number, status, result])).then_some([status, result])
+    }
+
+    /// The answer in a slot, which is there, with the results of its first `n_results` steps.
+    fn read_answer(&self, slot_idx: usize, n_results: usize) -> RawAnswer {
+        let (answers, at) = (&self.memory.answers, answer_word(slot_idx));
+        let mut results = [0; MAX_STEPS];
+        results[0] = answers.load(at + 2);
+        if let Some(later) = results.get_mut(1..n_results) {
+            answers.load_into(at + LATER_RESULTS_WORD, later);
+        }
+        RawAnswer { status: answers.load(at + 1), results }
+    }
+
+    /// Takes a ticket's answer, if there is one; of its results only the first `n_results` are asked for.
+    pub fn try_take(&self, ticket: u64, n_results: usize) -> Option<Result<RawAnswer, OperationError>> {
         let mut guard = self.lock();
         let core = &mut *guard;
         self.advance(core);
@@ -189,7 +231,7 @@ impl Shared {
                 let reason = core.lost.clone()?;
                 return Some(Err(OperationError::Lost { reason, ticket: Some(ticket) }));
             }
-            Taken::InSlot(slot_idx) => self.read_answer(slot_idx),
+            Taken::InSlot(slot_idx) => self.read_answer(slot_idx, n_results),
             Taken::Displaced => core.kept.remove(&ticket)?,
         };
         let checked = answer.check(ticket);
@@ -207,23 +249,24 @@ impl Shared {
     }
 
     /// Whether `ticket` has its answer, or never will. Takes no lock.
-    pub fn is_settled(&self, ticket: u64, slot_idx: usize) -> bool {
-        self.memory.answers.load(answer_word(slot_idx)) == number_of(ticket)
+    pub fn is_decided(&self, ticket: u64, slot_idx: usize) -> bool {
+        self.answer_of(slot_idx, number_of(ticket)).is_some()
             || self.answered.load(Ordering::Acquire) > ticket
             || self.is_lost.load(Ordering::Acquire)
     }
 
-    /// Waits until all tickets up to `ticket` have their answers.
-    pub fn wait_answered(&self, ticket: u64) -> Result<(), OperationError> {
+    /// Waits until no kernel writes to an array any more that `ticket` used last. Answers may come before that.
+    pub fn wait_settled(&self, ticket: u64) -> Result<(), OperationError> {
         self.wait_until(|| {
-            if self.answered.load(Ordering::Acquire) > ticket {
+            let mut core = self.lock();
+            core.ring.settle(self.memory.answers.load(SETTLED_WORD));
+            if may_write(&core.ring, &core.launches, ticket) {
                 return Some(Ok(()));
             }
-            let mut core = self.lock();
+            // A kernel that has ended may have answered without having settled.
             self.advance(&mut core);
-            let is_answered = core.ring.first_pending() > ticket;
             let lost = core.lost.clone();
-            if is_answered {
+            if may_write(&core.ring, &core.launches, ticket) {
                 Some(Ok(()))
             } else {
                 Some(Err(OperationError::Lost { reason: lost?, ticket: Some(ticket) }))

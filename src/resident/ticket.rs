@@ -23,6 +23,13 @@ struct Kinds {
     counts: u32,
 }
 
+impl Kinds {
+    /// Steps up to the last that has a result.
+    fn n_results(self) -> usize {
+        (u32::BITS - (self.sums | self.counts).leading_zeros()) as usize
+    }
+}
+
 /// What became of a chain: all its steps are done.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
@@ -75,9 +82,12 @@ impl Ticket {
     /// # Errors
     /// [`OperationError::Interrupted`], [`OperationError::Parted`] or [`OperationError::Lost`].
     pub fn wait(mut self) -> Result<Answer, OperationError> {
-        let shared = self.shared.clone();
-        let (number, slot_idx) = (self.number, self.slot_idx);
-        shared.wait_until(|| if shared.is_settled(number, slot_idx) { self.take() } else { None })
+        loop {
+            self.shared.wait_until(|| self.is_decided().then_some(()));
+            if let Some(answer) = self.take() {
+                return answer;
+            }
+        }
     }
 
     /// The answer if it is there; otherwise the ticket again.
@@ -85,14 +95,18 @@ impl Ticket {
     /// # Errors
     /// As [`Self::wait`], inside.
     pub fn try_wait(mut self) -> Result<Result<Answer, OperationError>, Self> {
-        if !self.shared.is_settled(self.number, self.slot_idx) {
+        if !self.is_decided() {
             return Err(self);
         }
         self.take().ok_or(self)
     }
 
+    fn is_decided(&self) -> bool {
+        self.shared.is_decided(self.number, self.slot_idx)
+    }
+
     fn take(&mut self) -> Option<Result<Answer, OperationError>> {
-        let taken = self.shared.try_take(self.number)?;
+        let taken = self.shared.try_take(self.number, self.kinds.n_results())?;
         // A ticket of a worker that is lost still has its slot: nobody else will want it.
         self.is_taken = true;
         Some(taken.map(|raw| Answer { raw, kinds: self.kinds }))

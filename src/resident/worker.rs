@@ -7,10 +7,11 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::arena::Array;
+use super::batch::{Batch, Step};
 use super::check::Measured;
 use super::error::{Invalid, OperationError};
 use super::layout::{KILL_WORD, LAUNCH_WORD};
-use super::operation::{Batch, Operation, Step};
+use super::operation::Operation;
 use super::shared::Shared;
 use super::ticket::Ticket;
 use crate::gpu::store_fence;
@@ -98,8 +99,8 @@ impl ResidentWorker {
     /// As [`Self::array`].
     pub fn array_from(&self, values: &[f32]) -> Result<Array, OperationError> {
         let (array, last_use) = self.allocate(values.len())?;
-        self.shared.wait_answered(last_use)?;
-        self.store(&array, values);
+        self.shared.wait_settled(last_use)?;
+        self.shared.write_array(&array, values);
         Ok(array)
     }
 
@@ -120,14 +121,9 @@ impl ResidentWorker {
     /// [`Invalid::Slice`], [`Invalid::Foreign`] or [`OperationError::Lost`].
     pub fn write(&self, array: &Array, values: &[f32]) -> Result<(), OperationError> {
         self.check_slice(array, values.len())?;
-        self.shared.wait_answered(array.last_use())?;
-        self.store(array, values);
+        self.shared.wait_settled(array.last_use())?;
+        self.shared.write_array(array, values);
         Ok(())
-    }
-
-    fn store(&self, array: &Array, values: &[f32]) {
-        self.shared.memory.arena.store_from(array.first_word(), bytemuck::cast_slice(values));
-        store_fence();
     }
 
     /// Reads `array` after everything that was submitted before.

@@ -14,6 +14,7 @@ use praxis::gpu::{Gpu, GpuOptions};
 use praxis::measure::write_atomically;
 use praxis::pacing::describe_machine;
 use praxis::probe::line::WorkerArgs;
+use praxis::probe::resident_ops::Barriers;
 use praxis::probe::{
     Context, Effort, Ended, ProbeReport, SystemClock, batch, latency, line, resident, resident_ops, waits, watchdog,
 };
@@ -45,7 +46,7 @@ enum Probe {
     Waits { spin_us: u64 },
     Batch,
     Resident,
-    ResidentOps { is_acquiring: bool },
+    ResidentOps(Barriers),
     Watchdog { longest_s: f64 },
     Line,
 }
@@ -130,7 +131,10 @@ fn chosen(command: &ProbeCommand, is_quick: bool) -> Vec<Probe> {
         ProbeCommand::Latency => vec![Probe::Latency],
         ProbeCommand::Waits(args) => vec![Probe::Waits { spin_us: args.spin_us }],
         ProbeCommand::Batch => vec![Probe::Batch],
-        ProbeCommand::Resident(args) if args.ops => vec![Probe::ResidentOps { is_acquiring: !args.no_acquire }],
+        ProbeCommand::Resident(args) if args.ops => {
+            let (is_acquiring, answers_after_stores) = (!args.no_acquire, args.answer_after_stores);
+            vec![Probe::ResidentOps(Barriers { is_acquiring, answers_after_stores })]
+        }
         ProbeCommand::Resident(_) => vec![Probe::Resident],
         ProbeCommand::Watchdog(args) => vec![Probe::Watchdog { longest_s: longest_s(args.seconds, is_quick) }],
         ProbeCommand::Line => vec![Probe::Line],
@@ -169,7 +173,7 @@ fn measure(
                 Probe::Waits { spin_us } => waits::measure(&gpu, context, spin_us, watch),
                 Probe::Batch => batch::measure(&gpu, context, watch),
                 Probe::Resident => resident::measure(&gpu, context, watch),
-                Probe::ResidentOps { is_acquiring } => resident_ops::measure(&gpu, context, is_acquiring, watch),
+                Probe::ResidentOps(barriers) => resident_ops::measure(&gpu, context, barriers, watch),
                 Probe::Watchdog { longest_s } => watchdog::measure(&gpu, context, longest_s, watch),
                 Probe::Line => unreachable!("it needs no device"),
             }
@@ -185,7 +189,7 @@ fn name_of(probe: Probe) -> &'static str {
         Probe::Waits { .. } => "waits",
         Probe::Batch => "batch",
         Probe::Resident => "resident",
-        Probe::ResidentOps { .. } => "resident-ops",
+        Probe::ResidentOps(_) => "resident-ops",
         Probe::Watchdog { .. } => "watchdog",
         Probe::Line => "line",
     }

@@ -1,6 +1,8 @@
-//! What small operations cost as submissions, through a resident worker, and on one core; and where one overtakes the other.
+//! What small operations cost as submissions, through a resident worker, and on one core; where one overtakes the other; and what a
+//! program that draws pays beside a worker.
 
 mod beside;
+mod beside_idle;
 mod latency;
 mod on_cpu;
 mod submitted;
@@ -144,11 +146,21 @@ impl Rows {
     }
 }
 
-/// Measures it on `gpu`, with a worker on a device of its own, whose kernel has the barrier behind the doorbell or not.
-pub fn measure(gpu: &Gpu, context: &Context, is_acquiring: bool, watch: &mut dyn Watch) -> ProbeReport {
+/// Which barriers the kernel has, to see what they cost: see `docs/resident.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Barriers {
+    /// One between a batch's first step and what that announces.
+    pub is_acquiring: bool,
+    /// One before each answer, and not only where the CPU looks at more than the answer.
+    pub answers_after_stores: bool,
+}
+
+/// Measures it on `gpu`, with a worker on a device of its own.
+pub fn measure(gpu: &Gpu, context: &Context, barriers: Barriers, watch: &mut dyn Watch) -> ProbeReport {
     let mut report = context.report("resident-ops", QUESTION, Some(gpu));
-    let config = Config { idle_time: Some(Duration::ZERO), is_acquiring, ..Config::default() };
-    report.settings.set("is_acquiring", is_acquiring);
+    let Barriers { is_acquiring, answers_after_stores } = barriers;
+    let config = Config { idle_time: Some(Duration::ZERO), is_acquiring, answers_after_stores, ..Config::default() };
+    report.settings.set("is_acquiring", is_acquiring).set("answers_after_stores", answers_after_stores);
     match ResidentWorker::start(&gpu.instance, &gpu.adapter, &config) {
         Ok(worker) => {
             if let Err(error) = measure_with(&mut report, gpu, context, &worker, watch) {
@@ -180,7 +192,7 @@ fn measure_with(
         .set("batched", N_BATCHED)
         .set("workgroups", measured.n_workgroups)
         .set("look_ns", measured.look_ns.unwrap_or(0.0))
-        .set("vector_width", on_cpu::vector_width());
+        .set("vector_width", on_cpu::vectors().0);
     for (place, memory) in [("mailbox_memory", measured.there), ("answers_memory", measured.back)] {
         report.settings.set(place, memory.map_or_else(String::new, |memory| memory.describe()));
     }
@@ -198,6 +210,9 @@ fn measure_with(
     table::fill(report, rows, &subject.variants, measured);
     if report.ended == Ended::Complete {
         beside::measure(report, gpu, context, worker, watch)?;
+    }
+    if report.ended == Ended::Complete {
+        beside_idle::measure(report, gpu, context, watch)?;
     }
     report.caution_disturbed();
     Ok(())

@@ -12,7 +12,7 @@ pub(super) fn fill(report: &mut ProbeReport, all_rows: &[usize], variants: &[Var
     };
     let median_us = |n, op, way| samples(n, op, way).spread(0).map(|spread| spread.median / 1e3);
     let name = |way: Way| match way {
-        Way::Core => format!("one core, {}", on_cpu::vector_width()),
+        Way::Core => format!("one core, {}", on_cpu::vectors().0),
         way => way.name().to_owned(),
     };
 

@@ -1,4 +1,4 @@
-// The resident kernel. Constants in capitals are put in front of this text; operations are in operations.wgsl, behind it.
+// The resident kernel. Constants in capitals are put in front of this text; ring.wgsl and operations.wgsl come behind it.
 //
 // Workgroup 0 leads: it watches the ring, works on small batches alone, and calls the other workgroups for large ones. Whatever the
 // CPU or another workgroup writes while the kernel runs is in memory declared @coherent, or atomic.
@@ -6,25 +6,27 @@
 struct Settings {
     launch: u32,        // this launch's number, from 1
     n_turns: u32,       // most turns of the leader's loop
-    n_looks: u32,       // looks at the ring in a turn
     patience: u32,      // looks of a workgroup for another one before it gives up
-    n_slots_mask: u32,
     is_counting: u32,   // this launch only counts which workgroups run at the same time
-    is_killable: u32,   // whether the kill word is looked at
 }
 
-@group(0) @binding(0) @coherent var<storage, read_write> mailbox: array<u32>;
-@group(0) @binding(1) @coherent var<storage, read_write> answers: array<u32>;
+@group(0) @binding(0) @coherent var<storage, read_write> mailbox: array<vec4<u32>>;
+@group(0) @binding(1) @coherent var<storage, read_write> answers: array<vec4<u32>>;
 @group(0) @binding(2) @coherent var<storage, read_write> arena: array<vec4<f32>>;
 @group(0) @binding(3) @coherent var<storage, read_write> readback: array<vec4<f32>>;
 @group(0) @binding(4) @coherent var<storage, read_write> scratch: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read_write> state: array<atomic<u32>, STATE_WORDS>;
 @group(0) @binding(6) var<storage, read_write> settings: Settings;
 
+const STEP_QUADS: u32 = STEP_WORDS / 4u;
+const SLOT_QUADS: u32 = SLOT_WORDS / 4u;
+
 // The batch's slot, in every workgroup that works on it.
-var<workgroup> slot: array<u32, SLOT_WORDS>;
+var<workgroup> slot: array<vec4<u32>, SLOT_QUADS>;
 // What lane 0 found, for all lanes.
 var<workgroup> found: u32;
+// What the first step of a batch came to that one workgroup has alone: lane 0 writes it and reads it.
+var<workgroup> first_result: u32;
 
 // What the leader sees in the ring, and the others in the call's word.
 const NOTHING: u32 = 0u;
@@ -44,21 +46,23 @@ fn main(
     }
     let member = workgroup.x;
     let is_leader = member == 0u;
+    // Read here once: a barrier lets go of what was read before.
     let launch = settings.launch;
+    let n_turns = settings.n_turns;
     // The leader: the number that is next, and what keeps others from giving it up.
     var number = 0u;
     var beats = atomicLoad(&state[BEATS_WORD]);
     var n_calls = 0u;
     if (is_leader) {
-        number = answer_for_interrupted(lane) + 1u;
         if (lane == 0u) {
-            answers[LAUNCH_WORD] = launch;
+            answers[LAUNCH_WORD / 4u].x = launch;
         }
+        number = answer_for_interrupted(lane) + 1u;
     }
     // The others: the last call that they saw.
     var last = NO_CALL;
     // Drivers inline every call: there is one loop for both, so that the kernel has everything once.
-    for (var turn = 0u; !is_leader || turn < settings.n_turns; turn++) {
+    for (var turn = 0u; !is_leader || turn < n_turns; turn++) {
         if (lane == 0u) {
             if (is_leader) {
                 found = watch(number, launch);
@@ -74,7 +78,7 @@ fn main(
             beats += 1u;
             if (lane == 0u) {
                 atomicStore(&state[BEATS_WORD], beats);
-                answers[HEARTBEAT_WORD] = beats;
+                answers[HEARTBEAT_WORD / 4u].x = beats;
             }
         }
         if (event == NOTHING) {
@@ -86,21 +90,26 @@ fn main(
             if (member >= n_members) {
                 continue;
             }
-        }
-        // Only after the number, or the call, was seen: what it announces was stored before it.
-        if (IS_ACQUIRING || !is_leader) {
+            // Only after the call was seen: what it announces was stored before it.
             storageBarrier();
-        }
-        if (!is_leader) {
             // The leader can't go on without this workgroup: number and slot stay as they are.
             if (lane == 0u) {
                 found = atomicLoad(&state[CALLED_NUMBER_WORD]);
             }
             number = workgroupUniformLoad(&found);
+            take_steps(lane, number, 0u, MAX_STEPS);
         }
-        take_slot(lane, number);
+        let header = slot[1].w;
+        let n_steps = min(header & 0xffu, MAX_STEPS);
         if (is_leader) {
-            n_members = clamp(slot[2], 1u, min(n_workgroups.x, MAX_MEMBERS));
+            n_members = clamp(header >> MEMBERS_SHIFT, 1u, min(n_workgroups.x, MAX_MEMBERS));
+            // What the CPU stored before the first step is read only after it. Arrays that an earlier batch announced were waited for then.
+            if (IS_ACQUIRING && (n_steps > 1u || (header & HAS_NEW_ARRAYS) != 0u)) {
+                storageBarrier();
+            }
+            if (n_steps > 1u) {
+                take_steps(lane, number, 1u, n_steps);
+            }
             if (lane == 0u) {
                 // Before anything is done for it. Only the next launch reads it.
                 atomicStore(&state[BEGAN_WORD], number);
@@ -110,8 +119,12 @@ fn main(
                 call(lane, n_calls, n_members, number);
             }
         }
-        if (!work(lane, member, n_members, number, launch)) {
+        let is_answered_last = ANSWERS_AFTER_STORES || n_members > 1u || (header & HAS_MORE_TO_READ) != 0u;
+        if (!work(lane, member, n_members, n_steps, is_answered_last, number, launch)) {
             break;
+        }
+        if (is_leader) {
+            settle(lane, number, is_answered_last);
         }
         number += 1u;
     }
@@ -120,23 +133,7 @@ fn main(
     }
 }
 
-// --- The leader -------------------------------------------------------------------------------------------------------
-
-// What was begun last has its answer, unless its launch was killed: then this is it. Gives its number.
-fn answer_for_interrupted(lane: u32) -> u32 {
-    if (lane == 0u) {
-        found = atomicLoad(&state[BEGAN_WORD]);
-    }
-    let began = workgroupUniformLoad(&found);
-    let at = FIRST_ANSWER_WORD + (began & settings.n_slots_mask) * ANSWER_WORDS;
-    if (lane == 0u) {
-        found = answers[at];
-    }
-    if (workgroupUniformLoad(&found) != began) {
-        answer(lane, began, STATUS_INTERRUPTED, 0u);
-    }
-    return began;
-}
+// --- Workgroup 0 calls ------------------------------------------------------------------------------------------------
 
 // The others are to work on this batch too. Everybody has arrived at the last meeting of the call before: nobody counts there.
 fn call(lane: u32, n_calls: u32, n_members: u32, number: u32) {
@@ -152,52 +149,13 @@ fn call(lane: u32, n_calls: u32, n_members: u32, number: u32) {
     }
 }
 
-// Looks at the ring for a while.
-fn watch(number: u32, launch: u32) -> u32 {
-    let at = FIRST_SLOT_WORD + (number & settings.n_slots_mask) * SLOT_WORDS;
-    let n_looks = settings.n_looks;
-    for (var look = 0u; look < n_looks; look++) {
-        let rung = mailbox[at];
-        let end = mailbox[END_WORD];
-        // An end comes first, or a busy ring could put it off for ever.
-        if (end >= launch) {
-            return END;
-        }
-        if (rung == number) {
-            return RUNG;
-        }
-    }
-    return NOTHING;
-}
-
-fn take_slot(lane: u32, number: u32) {
-    let at = FIRST_SLOT_WORD + (number & settings.n_slots_mask) * SLOT_WORDS;
-    for (var word = lane; word < SLOT_WORDS; word += N_LANES) {
-        slot[word] = mailbox[at + word];
-    }
-    workgroupBarrier();
-}
-
-// The last word on a batch: all lanes call it, after their stores.
-fn answer(lane: u32, number: u32, status: u32, step: u32) {
-    let at = FIRST_ANSWER_WORD + (number & settings.n_slots_mask) * ANSWER_WORDS;
-    if (lane == 0u) {
-        answers[at + 1u] = status;
-        answers[at + 2u] = step;
-    }
-    // Results before the flag that says they are there.
-    storageBarrier();
-    if (lane == 0u) {
-        answers[at] = number;
-    }
-}
-
 // --- The others -------------------------------------------------------------------------------------------------------
 
 // Waits for another call, as long as the leader's heart beats.
 fn listen(last: u32) -> u32 {
+    let patience = settings.patience;
     var beats = atomicLoad(&state[BEATS_WORD]);
-    for (var look = 0u; look < settings.patience; look++) {
+    for (var look = 0u; look < patience; look++) {
         let call = atomicLoad(&state[CALL_WORD]);
         if (call != last) {
             return call;
@@ -222,24 +180,35 @@ const SECOND: u32 = 1u;
 const REST: u32 = 2u;
 
 // Works through a batch as member `member` of `n_members`; the last to come answers. False if this launch is to end at once.
-fn work(lane: u32, member: u32, n_members: u32, number: u32, launch: u32) -> bool {
-    let n_steps = min(slot[1], MAX_STEPS);
+fn work(
+    lane: u32,
+    member: u32,
+    n_members: u32,
+    n_steps: u32,
+    is_answered_last: bool,
+    number: u32,
+    launch: u32,
+) -> bool {
     var n_meetings = 0u;
-    for (var step = 0u; step < n_steps; step++) {
-        let at = STEPS_WORD + step * STEP_WORDS;
-        let is_last = step + 1u == n_steps;
+    forget_quads();
+    var next = step_at(0u);
+    for (var step_idx = 0u; step_idx < n_steps; step_idx++) {
+        let step = next;
+        let is_last = step_idx + 1u == n_steps;
+        // Read while this one is worked on. Behind the last one is nothing of this batch.
+        next = step_at(min(step_idx + 1u, MAX_STEPS - 1u));
         // Whether the next step needs what other lanes do in this one.
-        let is_waited_for = is_last || (slot[at + STEP_WORDS + 7u] & 1u) != 0u;
+        let is_waited_for = is_last || (next.what & HAS_TO_WAIT) != 0u;
         var round = SHARE;
         loop {
-            run(lane, member, n_members, at, step, number, round);
+            run(lane, member, n_members, step, step_idx, number, round);
             if (n_members == 1u) {
                 if (is_waited_for && !is_last) {
                     storageBarrier();
                 }
                 break;
             }
-            let has_second = slot[at] == FILTER && round == SHARE;
+            let has_second = opcode_of(step) == FILTER && round == SHARE;
             let is_end = is_last && !has_second;
             if (round != REST) {
                 if (!is_waited_for && !has_second) {
@@ -261,8 +230,8 @@ fn work(lane: u32, member: u32, n_members: u32, number: u32, launch: u32) -> boo
                     let is_released = workgroupUniformLoad(&found) != 0u;
                     storageBarrier();
                     if (!is_released) {
-                        if (member == 0u) {
-                            answer(lane, number, STATUS_PARTED, step);
+                        if (member == 0u && lane == 0u) {
+                            answer(number, STATUS_PARTED | (step_idx << FAILED_STEP_SHIFT), 0u);
                         }
                         return false;
                     }
@@ -273,17 +242,17 @@ fn work(lane: u32, member: u32, n_members: u32, number: u32, launch: u32) -> boo
                     break;
                 }
                 storageBarrier();
-                if (slot[at] == SUM) {
+                if (opcode_of(step) == SUM) {
                     round = REST;
                     continue;
                 }
             }
             // Whoever came last, with nothing left to do.
-            if (is_end) {
-                answer(lane, number, STATUS_DONE, 0u);
-            }
             storageBarrier();
             if (lane == 0u) {
+                if (is_end) {
+                    answer(number, STATUS_DONE, atomicLoad(&state[FIRST_RESULT_WORD]));
+                }
                 atomicStore(&state[RELEASED_WORD], n_meetings);
             }
             if (has_second) {
@@ -292,9 +261,9 @@ fn work(lane: u32, member: u32, n_members: u32, number: u32, launch: u32) -> boo
             }
             break;
         }
-        if (settings.is_killable != 0u && member == 0u) {
+        if (IS_KILLABLE && member == 0u) {
             if (lane == 0u) {
-                found = mailbox[KILL_WORD];
+                found = mailbox[KILL_WORD / 4u].y;
             }
             if (workgroupUniformLoad(&found) == launch) {
                 return false;
@@ -302,13 +271,20 @@ fn work(lane: u32, member: u32, n_members: u32, number: u32, launch: u32) -> boo
         }
     }
     if (n_members == 1u || n_steps == 0u) {
-        answer(lane, number, STATUS_DONE, 0u);
+        // Whatever the CPU looks at besides the answer's quad is there before it.
+        if (is_answered_last) {
+            storageBarrier();
+        }
+        if (lane == 0u) {
+            answer(number, STATUS_DONE, first_result);
+        }
     }
     return true;
 }
 
 fn wait_for_release(n_meetings: u32) -> u32 {
-    for (var look = 0u; look < settings.patience; look++) {
+    let patience = settings.patience;
+    for (var look = 0u; look < patience; look++) {
         if (atomicLoad(&state[RELEASED_WORD]) >= n_meetings) {
             return 1u;
         }
@@ -324,8 +300,9 @@ fn wait_for_release(n_meetings: u32) -> u32 {
 // Whether all workgroups run at the same time: each waits until all have come.
 fn count_workgroups(lane: u32, n_workgroups: u32) {
     if (lane == 0u) {
+        let patience = settings.patience;
         atomicAdd(&state[COUNTED_WORD], 1u);
-        for (var look = 0u; look < settings.patience; look++) {
+        for (var look = 0u; look < patience; look++) {
             if (atomicLoad(&state[COUNTED_WORD]) >= n_workgroups) {
                 atomicAdd(&state[COUNTED_WORD + 1u], 1u);
                 break;

@@ -1,30 +1,64 @@
 // What a step does. Arrays begin on lines and are padded to them: a step works on whole vectors of four, and what it leaves in the
 // padding is nobody's. Offsets are in such quads. Whatever a descriptor says, nothing outside of the arena is touched.
 
-// Instead of an array's offset: operand b is a scalar.
-const NO_ARRAY: u32 = 0xffffffffu;
+// A step, out of its quads in the slot.
+struct Step {
+    what: u32,      // opcode, comparison, flags
+    n: u32,
+    a: u32,
+    b: u32,         // an array's offset or a scalar's bits, as a flag says
+    out: u32,
+    capacity: u32,
+    parameters: vec4<f32>,
+}
 
 var<workgroup> part: array<f32, SUM_BLOCK / 4u>;
 var<workgroup> counts: array<u32, N_LANES>;
 
-fn run(lane: u32, member: u32, n_members: u32, at: u32, step: u32, number: u32, round: u32) {
-    switch (slot[at]) {
+fn step_at(step_idx: u32) -> Step {
+    let at = step_idx * STEP_QUADS;
+    let first = slot[at];
+    let second = slot[at + 1u];
+    let parameters = bitcast<vec4<f32>>(slot[at + 2u]);
+    return Step(first.y, first.z, first.w, second.x, second.y, second.z, parameters);
+}
+
+fn opcode_of(step: Step) -> u32 {
+    return step.what & 0xffu;
+}
+
+fn has_array_b(step: Step) -> bool {
+    return (step.what & HAS_ARRAY_B) != 0u;
+}
+
+fn run(lane: u32, member: u32, n_members: u32, step: Step, step_idx: u32, number: u32, round: u32) {
+    switch (opcode_of(step)) {
         case FILTER: {
-            filter_tiles(lane, member, n_members, at, step, number, round);
+            forget_quads();
+            filter_tiles(lane, member, n_members, step, step_idx, number, round);
         }
         case SUM: {
-            sum_blocks(lane, member, n_members, at, step, number, round);
+            forget_quads();
+            sum_blocks(lane, member, n_members, step, step_idx, number, round);
         }
         default: {
-            map(lane, member, n_members, at);
+            map(lane, member, n_members, step);
         }
     }
 }
 
-fn set_result(lane: u32, number: u32, step: u32, result: u32) {
-    if (lane == 0u) {
-        let at = FIRST_ANSWER_WORD + (number & settings.n_slots_mask) * ANSWER_WORDS;
-        answers[at + RESULTS_WORD + step] = result;
+// The first step's result goes with the answer, from wherever whoever answers finds it; the others lie behind it.
+fn set_result(lane: u32, number: u32, n_members: u32, step_idx: u32, result: u32) {
+    if (lane != 0u) {
+        return;
+    }
+    if (step_idx > 0u) {
+        let word = LATER_RESULTS_WORD + step_idx - 1u;
+        answers[answer_quad(number) + word / 4u][word % 4u] = result;
+    } else if (n_members == 1u) {
+        first_result = result;
+    } else {
+        atomicStore(&state[FIRST_RESULT_WORD], result);
     }
 }
 
@@ -35,60 +69,105 @@ fn quads_within(offset: u32, n_quads: u32, n_all: u32) -> u32 {
 }
 
 // Quads of a step that lie in the arena, whichever operand is the one that ends first.
-fn n_quads_of(at: u32) -> u32 {
-    let n_arena = arrayLength(&arena);
-    var n_quads = slot[at + 1u] / 4u + u32((slot[at + 1u] & 3u) != 0u);
-    if (slot[at] != FILL) {
-        n_quads = quads_within(slot[at + 2u], n_quads, n_arena);
+fn n_quads_of(step: Step) -> u32 {
+    let opcode = opcode_of(step);
+    var n_quads = step.n / 4u + u32((step.n & 3u) != 0u);
+    if (opcode != FILL) {
+        n_quads = quads_within(step.a, n_quads, N_ARENA_QUADS);
     }
-    if (slot[at + 3u] != NO_ARRAY) {
-        n_quads = quads_within(slot[at + 3u], n_quads, n_arena);
+    if (has_array_b(step) || opcode == FILTER) {
+        n_quads = quads_within(step.b, n_quads, N_ARENA_QUADS);
     }
-    let n_out = select(n_arena, arrayLength(&readback), slot[at] == COPY);
-    if (slot[at] == SUM) {
+    if (opcode == SUM) {
         return n_quads;
     }
-    return quads_within(slot[at + 4u], n_quads, n_out);
+    return quads_within(step.out, n_quads, select(N_ARENA_QUADS, N_READBACK_QUADS, opcode == COPY));
 }
 
-fn n_elements_of(at: u32) -> u32 {
-    return min(slot[at + 1u], n_quads_of(at) * 4u);
+fn n_elements_of(step: Step) -> u32 {
+    return min(step.n, n_quads_of(step) * 4u);
 }
 
-fn map(lane: u32, member: u32, n_members: u32, at: u32) {
-    let opcode = slot[at];
-    let a = slot[at + 2u];
-    let b = slot[at + 3u];
-    let out = slot[at + 4u];
-    let scalar = bitcast<f32>(slot[at + 6u]);
-    let comparison = slot[at + 7u] >> 1u;
-    let parameters = bitcast<vec4<f32>>(vec4(slot[at + 8u], slot[at + 9u], slot[at + 10u], slot[at + 11u]));
-    let n_quads = n_quads_of(at);
-    for (var quad = member * N_LANES + lane; quad < n_quads; quad += n_members * N_LANES) {
+fn map(lane: u32, member: u32, n_members: u32, step: Step) {
+    let opcode = opcode_of(step);
+    let comparison = (step.what >> COMPARISON_SHIFT) & 0xffu;
+    let n_quads = n_quads_of(step);
+    let n_lanes = n_members * N_LANES;
+    let has_one = n_quads <= n_lanes;
+    if (!has_one) {
+        forget_quads();
+    }
+    for (var quad = member * N_LANES + lane; quad < n_quads; quad += n_lanes) {
         var x = vec4(0.0);
         if (opcode != FILL) {
-            x = arena[a + quad];
+            x = quad_of(step.a, quad, has_one);
         }
-        var y = vec4(scalar);
-        if (b != NO_ARRAY) {
-            y = arena[b + quad];
+        var y = vec4(bitcast<f32>(step.b));
+        if (has_array_b(step)) {
+            y = quad_of(step.b, quad, has_one);
         }
+        if (opcode == COPY) {
+            readback[step.out + quad] = x;
+            continue;
+        }
+        var z = y;
         switch (opcode) {
-            case FILL: { arena[out + quad] = y; }
-            case COPY: { readback[out + quad] = x; }
-            case ADD: { arena[out + quad] = x + y; }
-            case MULTIPLY: { arena[out + quad] = x * y; }
-            case COMPARE: { arena[out + quad] = compare(comparison, x, y); }
+            case ADD: { z = x + y; }
+            case MULTIPLY: { z = x * y; }
+            case COMPARE: { z = compare(comparison, x, y); }
             case USER: {
-                arena[out + quad] = vec4(
-                    user_operation(x.x, y.x, parameters),
-                    user_operation(x.y, y.y, parameters),
-                    user_operation(x.z, y.z, parameters),
-                    user_operation(x.w, y.w, parameters),
+                z = vec4(
+                    user_operation(x.x, y.x, step.parameters),
+                    user_operation(x.y, y.y, step.parameters),
+                    user_operation(x.z, y.z, step.parameters),
+                    user_operation(x.w, y.w, step.parameters),
                 );
             }
             default: {}
         }
+        arena[step.out + quad] = z;
+        if (has_one) {
+            remember_stored(step.out, z);
+        }
+    }
+}
+
+// Reading a quad takes as long as many additions, and a chain often reads what it has just stored or read. Where a lane has one quad of each
+// array at most, it is the same quad in all steps and nobody else writes it: the lane keeps the one that it stored last and the one that it
+// read last. Bits are the same as those in memory. Arrays don't overlap; with a descriptor that lets them, results may be anything anyway.
+struct Kept {
+    array: u32,     // its offset
+    quad: vec4<f32>,
+}
+
+const NO_ARRAY: u32 = 0xffffffffu;
+
+var<private> stored: Kept;
+var<private> loaded: Kept;
+
+fn forget_quads() {
+    stored.array = NO_ARRAY;
+    loaded.array = NO_ARRAY;
+}
+
+fn quad_of(array: u32, quad: u32, has_one: bool) -> vec4<f32> {
+    if (array == stored.array) {
+        return stored.quad;
+    }
+    if (array == loaded.array) {
+        return loaded.quad;
+    }
+    let x = arena[array + quad];
+    if (has_one) {
+        loaded = Kept(array, x);
+    }
+    return x;
+}
+
+fn remember_stored(array: u32, x: vec4<f32>) {
+    stored = Kept(array, x);
+    if (loaded.array == array) {
+        loaded.array = NO_ARRAY;
     }
 }
 
@@ -137,11 +216,11 @@ fn block_sum(lane: u32, is_scratch: bool, offset: u32, n: u32, block: u32) -> f3
 
 // Alone: all of it. Shared: a member's blocks; then, for whoever came last, the sum of what all left. The halves of the scratch memory
 // take turns.
-fn sum_blocks(lane: u32, member: u32, n_members: u32, at: u32, step: u32, number: u32, round: u32) {
+fn sum_blocks(lane: u32, member: u32, n_members: u32, step: Step, step_idx: u32, number: u32, round: u32) {
     let n_half = arrayLength(&scratch) / 2u;
-    var n_values = n_elements_of(at);
+    var n_values = n_elements_of(step);
     var is_scratch = false;
-    var src = slot[at + 2u];
+    var src = step.a;
     var dst = 0u;
     var first = member;
     var n_adding = n_members;
@@ -166,7 +245,7 @@ fn sum_blocks(lane: u32, member: u32, n_members: u32, at: u32, step: u32, number
             return;
         }
         if (n_blocks <= 1u) {
-            set_sum(lane, at, number, step, sum);
+            set_sum(lane, n_members, step, step_idx, number, sum);
             return;
         }
         storageBarrier();
@@ -177,31 +256,29 @@ fn sum_blocks(lane: u32, member: u32, n_members: u32, at: u32, step: u32, number
     }
 }
 
-fn set_sum(lane: u32, at: u32, number: u32, step: u32, sum: f32) {
-    set_result(lane, number, step, bitcast<u32>(sum));
-    if (lane == 0u && slot[at + 5u] > 0u && slot[at + 4u] < arrayLength(&arena)) {
-        arena[slot[at + 4u]].x = sum;
+fn set_sum(lane: u32, n_members: u32, step: Step, step_idx: u32, number: u32, sum: f32) {
+    set_result(lane, number, n_members, step_idx, bitcast<u32>(sum));
+    if (lane == 0u && step.capacity > 0u && step.out < N_ARENA_QUADS) {
+        arena[step.out].x = sum;
     }
 }
 
 // --- Filter: stable, by prefix sums -----------------------------------------------------------------------------------
 
 // Which of a quad's elements are kept: those of which the mask isn't zero.
-fn kept(at: u32, quad: u32, n_quads: u32) -> vec4<bool> {
+fn kept(step: Step, quad: u32, n_quads: u32) -> vec4<bool> {
     if (quad >= n_quads) {
         return vec4(false);
     }
-    let n_left = slot[at + 1u] - quad * 4u;
-    return (arena[slot[at + 3u] + quad] != vec4(0.0)) & (vec4(0u, 1u, 2u, 3u) < vec4(n_left));
+    let n_left = step.n - quad * 4u;
+    return (arena[step.b + quad] != vec4(0.0)) & (vec4(0u, 1u, 2u, 3u) < vec4(n_left));
 }
 
 // Tiles one after another are one member's, so that what it keeps is in one piece. Shared, all count first; the second time each begins
 // behind what the members before it keep.
-fn filter_tiles(lane: u32, member: u32, n_members: u32, at: u32, step: u32, number: u32, round: u32) {
-    let a = slot[at + 2u];
-    let out = slot[at + 4u];
-    let capacity = min(slot[at + 5u], quads_within(out, 0x3fffffffu, arrayLength(&arena)) * 4u);
-    let n_quads = n_quads_of(at);
+fn filter_tiles(lane: u32, member: u32, n_members: u32, step: Step, step_idx: u32, number: u32, round: u32) {
+    let capacity = min(step.capacity, quads_within(step.out, 0x3fffffffu, N_ARENA_QUADS) * 4u);
+    let n_quads = n_quads_of(step);
     let n_tiles = n_quads / N_LANES + u32(n_quads % N_LANES != 0u);
     let n_each = n_tiles / n_members + u32(n_tiles % n_members != 0u);
     let first = min(member * n_each, n_tiles);
@@ -216,11 +293,11 @@ fn filter_tiles(lane: u32, member: u32, n_members: u32, at: u32, step: u32, numb
         var is_kept = vec4(false);
         var own = 0u;
         if (turn > 0u) {
-            is_kept = kept(at, quad, n_quads);
+            is_kept = kept(step, quad, n_quads);
             own = count_of(is_kept);
         } else if (is_counting) {
             for (var tile = first; tile < end; tile++) {
-                own += count_of(kept(at, tile * N_LANES + lane, n_quads));
+                own += count_of(kept(step, tile * N_LANES + lane, n_quads));
             }
         } else {
             for (var other = lane; other < member; other += N_LANES) {
@@ -230,11 +307,11 @@ fn filter_tiles(lane: u32, member: u32, n_members: u32, at: u32, step: u32, numb
         var to = next + count_before(lane, own);
         next += workgroupUniformLoad(&counts[N_LANES - 1u]);
         if (any(is_kept)) {
-            let x = arena[a + quad];
+            let x = arena[step.a + quad];
             for (var c = 0u; c < 4u; c++) {
                 if (is_kept[c]) {
                     if (to < capacity) {
-                        arena[out + to / 4u][to % 4u] = x[c];
+                        arena[step.out + to / 4u][to % 4u] = x[c];
                     }
                     to += 1u;
                 }
@@ -246,7 +323,7 @@ fn filter_tiles(lane: u32, member: u32, n_members: u32, at: u32, step: u32, numb
             atomicStore(&state[MEMBER_COUNTS_WORD + member], next);
         }
     } else if (member + 1u == n_members) {
-        set_result(lane, number, step, next);
+        set_result(lane, number, n_members, step_idx, next);
     }
 }
 

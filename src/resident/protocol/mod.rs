@@ -6,10 +6,11 @@
 //!
 //! | of whom | what | in which memory |
 //! |---|---|---|
-//! | CPU | descriptor, store fence, the slot's number, store fence | mailbox |
+//! | CPU | the steps behind the first, store fence; the first step with number and check word, store fence | mailbox |
 //! | CPU | "launches up to this one end" | mailbox |
 //! | kernel | the number it *began* last, before it does anything for it | on the GPU |
-//! | kernel | results and status, barrier, the slot's number as flag | answers |
+//! | kernel | later steps' results, barrier; number, status, the first step's result and a check word | answers |
+//! | kernel | barrier; the number that is *settled*: of which no store is outstanding | answers |
 //!
 //! Numbers are the lower 32 bits of tickets, which count from 1. The kernel takes them strictly in order, so that what it began last
 //! is all that the next launch has to know.
@@ -24,3 +25,9 @@ mod model;
 
 pub(super) use launches::{Action, Facts, Launches};
 pub(super) use ring::{Ring, Taken, number_of};
+
+/// Whether the CPU may write to an array that `ticket` used last: none of its stores, or of those before, may come after the CPU's. A
+/// kernel that has ended leaves none, even if it could not say so any more.
+pub(super) fn may_write(ring: &Ring, launches: &Launches, ticket: u64) -> bool {
+    ring.settled() >= ticket || (ring.first_pending() > ticket && launches.n_live() == 0)
+}

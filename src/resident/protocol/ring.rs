@@ -7,6 +7,8 @@ pub struct Ring {
     next: u64,
     /// All tickets below have their answer.
     first_pending: u64,
+    /// Of all tickets up to this one no store is outstanding.
+    settled: u64,
     /// By slot, what became of the last ticket in it.
     slots: Vec<Slot>,
 }
@@ -58,13 +60,13 @@ impl Ring {
     /// `n_slots` is a power of two, so that slots stay in step when numbers wrap.
     pub fn new(n_slots: usize) -> Self {
         assert!(n_slots.is_power_of_two(), "{n_slots} slots");
-        Self { next: 1, first_pending: 1, slots: vec![Slot::Free; n_slots] }
+        Self { next: 1, first_pending: 1, settled: 0, slots: vec![Slot::Free; n_slots] }
     }
 
     /// As [`Self::new`], as if `n_tickets` had been given out and answered.
     #[cfg(test)]
     pub fn after(n_slots: usize, n_tickets: u64) -> Self {
-        Self { next: 1 + n_tickets, first_pending: 1 + n_tickets, ..Self::new(n_slots) }
+        Self { next: 1 + n_tickets, first_pending: 1 + n_tickets, settled: n_tickets, ..Self::new(n_slots) }
     }
 
     /// The slot of a ticket.
@@ -101,11 +103,12 @@ impl Ring {
         Ok(Claim { ticket, slot_idx, displaced })
     }
 
-    /// Looks at the flags, oldest first, until one is missing. `flag_of` loads a slot's flag with acquire.
-    pub fn advance(&mut self, flag_of: impl Fn(usize) -> u32) {
+    /// Looks at the answers, oldest first, until one is missing. `is_answered` says whether a slot holds a number's whole answer; it
+    /// loads with acquire.
+    pub fn advance(&mut self, is_answered: impl Fn(usize, u32) -> bool) {
         while self.has_pending() {
             let slot_idx = self.slot_of(self.first_pending);
-            if flag_of(slot_idx) != number_of(self.first_pending) {
+            if !is_answered(slot_idx, number_of(self.first_pending)) {
                 return;
             }
             self.slots[slot_idx] = match self.slots[slot_idx] {
@@ -114,6 +117,19 @@ impl Ring {
             };
             self.first_pending += 1;
         }
+    }
+
+    /// The kernel says that of all numbers up to `number` no store is outstanding.
+    pub fn settle(&mut self, number: u32) {
+        let newest = self.next - 1;
+        // The kernel settles each before it begins the next: it is never further behind than the ring is long.
+        let n_behind = u64::from(number_of(newest).wrapping_sub(number));
+        self.settled = self.settled.max(newest.saturating_sub(n_behind));
+    }
+
+    /// Of all tickets up to this one no store is outstanding, by what the kernel [said](Self::settle).
+    pub fn settled(&self) -> u64 {
+        self.settled
     }
 
     /// Takes a ticket's answer: once.
@@ -152,9 +168,9 @@ mod tests {
         assert_eq!(ring.claim().expect("a slot").slot_idx, 0);
         assert_eq!(ring.claim(), Err(Full));
         // The second one's flag alone frees nothing: answers come in order.
-        ring.advance(|slot_idx| if slot_idx == 0 { 2 } else { 0 });
+        ring.advance(|slot_idx, number| slot_idx == 0 && number == 2);
         assert_eq!((ring.claim(), ring.take(2)), (Err(Full), Taken::Pending));
-        ring.advance(|slot_idx| if slot_idx == 1 { 1 } else { 0 });
+        ring.advance(|slot_idx, number| slot_idx == 1 && number == 1);
         // Nobody took the first answer: it has to be kept.
         let third = ring.claim().expect("a slot");
         assert_eq!(third, Claim { ticket: 3, slot_idx: 1, displaced: Some(1) });
@@ -166,7 +182,7 @@ mod tests {
         let mut ring = Ring::new(2);
         let (first, second) = (ring.claim().expect("a slot"), ring.claim().expect("a slot"));
         assert!(!ring.abandon(first.ticket));
-        ring.advance(|slot_idx| [2, 1][slot_idx]);
+        ring.advance(|slot_idx, number| [2, 1][slot_idx] == number);
         assert_eq!(ring.claim().expect("a slot").displaced, None);
         assert_eq!(ring.claim().expect("a slot").displaced, Some(second.ticket));
         assert!(ring.abandon(second.ticket), "it was kept");
@@ -179,8 +195,12 @@ mod tests {
         assert_eq!(tickets.iter().map(|ticket| number_of(*ticket)).collect::<Vec<_>>(), [u32::MAX - 1, u32::MAX, 0, 1]);
         let flags: Vec<u32> =
             (0..4).map(|slot_idx| number_of(tickets[(slot_idx + 4 - ring.slot_of(tickets[0])) % 4])).collect();
-        ring.advance(|slot_idx| flags[slot_idx]);
+        ring.advance(|slot_idx, number| flags[slot_idx] == number);
         assert!(!ring.has_pending());
+        for (number, settled) in [(u32::MAX, 2), (1, 0), (u32::MAX - 1, 0)] {
+            ring.settle(number);
+            assert_eq!(ring.settled(), tickets[3] - settled, "the later one counts");
+        }
         assert!(tickets.iter().all(|ticket| ring.take(*ticket) == Taken::InSlot(ring.slot_of(*ticket))));
     }
 }

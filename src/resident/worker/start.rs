@@ -7,7 +7,6 @@ use super::super::check::{self, Measured};
 use super::super::device::{DeviceFault, KernelDevice, Memory};
 use super::super::error::{OperationError, StartError, Unavailable};
 use super::super::keeper::Keeper;
-use super::super::kernel::KernelOptions;
 use super::super::operation::Operation;
 use super::super::shared::{Shared, Sharing};
 use super::super::ticket::Ticket;
@@ -56,8 +55,7 @@ impl ResidentWorker {
         let info = gpu.info.clone();
         // On a CPU a lane is no thread of its own, and a barrier is dear.
         let n_lanes = if is_software { 32 } else { 256 };
-        let options = KernelOptions { n_lanes, is_acquiring: config.is_acquiring };
-        let device = KernelDevice::new(gpu, &memory, config, options)?;
+        let device = KernelDevice::new(gpu, &memory, config, n_lanes)?;
         let max_workgroups = if is_software && !config.shares_on_software { 1 } else { config.max_workgroups };
         check::check_kernel(&device, max_workgroups, measured)?;
 
