@@ -93,7 +93,7 @@ impl Step {
     pub fn wild(mut random: impl FnMut() -> u32) -> Self {
         let (_, opcode) = Opcode::ALL[random() as usize % Opcode::ALL.len()];
         let (n, a, b, out, out_capacity) = (random(), random(), random(), random(), random());
-        let b = if random() % 4 == 0 { Second::Scalar(f32::from_bits(b)) } else { Second::Array(b) };
+        let b = if random().is_multiple_of(4) { Second::Scalar(f32::from_bits(b)) } else { Second::Array(b) };
         Self { n, a, b, out, out_capacity, ..Self::new(opcode) }
     }
 

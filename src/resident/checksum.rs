@@ -69,11 +69,11 @@ mod tests {
             let older = steps[0];
             steps[1] = older;
             steps[0][0] = older[0] + 64;
-            for word in 1..CHECK_WORD {
+            for word in &mut steps[0][1..CHECK_WORD] {
                 match random(&mut seed) % 4 {
-                    0 => steps[0][word] = random(&mut seed),
-                    1 => steps[0][word] ^= 0x8000_0000,
-                    2 => steps[0][word] = steps[0][word].wrapping_add(round % 3),
+                    0 => *word = random(&mut seed),
+                    1 => *word ^= 0x8000_0000,
+                    2 => *word = word.wrapping_add(round % 3),
                     _ => {}
                 }
             }

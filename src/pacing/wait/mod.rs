@@ -39,7 +39,7 @@ impl FrameWait {
     pub const ALL: &'static [Self] = &[Self::Block, Self::Spin, Self::Hybrid { max_spin: Self::DEFAULT_MAX_SPIN }];
 
     /// How long a Hybrid wait spins at most, unless told otherwise.
-    pub const DEFAULT_MAX_SPIN: Duration = Duration::from_micros(300);
+    pub const DEFAULT_MAX_SPIN: Duration = Duration::from_micros(1_000);
 
     /// The name on the command line; [`Display`](fmt::Display), which run files have, adds Hybrid's longest spin.
     pub const fn name(self) -> &'static str {
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(error.to_string(), "`Spin` is no way to wait: use block, spin, or hybrid:MICROS with 1 to 10000 µs");
         let hybrid = "hybrid:50".parse::<FrameWait>().expect("50 µs");
         assert_eq!(hybrid, FrameWait::Hybrid { max_spin: Duration::from_micros(50) });
-        assert_eq!("hybrid".parse::<FrameWait>().expect("the default").to_string(), "hybrid:300");
+        assert_eq!("hybrid".parse::<FrameWait>().expect("the default").to_string(), "hybrid:1000");
         for name in ["hybrid:", "hybrid:0", "hybrid:-3", "hybrid:10001", "hybrid:1.5", "hybrid:99999999999999999999"] {
             assert!(name.parse::<FrameWait>().is_err(), "{name}");
         }
