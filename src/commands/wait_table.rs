@@ -274,7 +274,7 @@ impl About {
         let micros = |ns: Option<f64>| ns.map_or(String::new(), |ns| format!("{:.1}", ns / 1e3));
         let mut text = format!(
             "{} ({}), {} at {width}×{height}, GPU frame {:.2} ms; {} rounds of {} frames after {}, {} in flight{}, \
-             thread {}.\nCPU-bound: with {:.2} ms of other work on the main thread in each frame, outside of cpu_frame and frame_time.\nOvershoot beyond the best wait of all, whose own latency is at most {} µs. Times in µs.\n\n\
+             thread {}.\nCPU-bound: with {:.2} ms of other work on the main thread in each frame, outside of cpu_frame and frame_time.\nOvershoot beyond the best wait of all, whose own latency is at most {} µs.{} Times in µs.\n\n\
              | load | wait | overshoot | p95 | waited | caught / early / late / blocked | CPU time | of Spin's extra | blocked in poll | last poll | chain start | \
              after update | after submit | cpu_frame | frame_time |\n\
              |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
@@ -290,6 +290,8 @@ impl About {
             self.priority,
             self.extra_work_ns / 1e6,
             self.uncertainty_ns.map_or("?".to_owned(), |ns| format!("{:.1}", ns / 1e3)),
+            // Each way had one stretch of time only: whatever drifts looks like a difference between ways.
+            if self.n_rounds == 1 { " Of one round: the clocks' drift is in it, so that ways can't be compared." } else { "" },
         );
         for of_load in rows.chunks(WAYS.len()) {
             for row in of_load {
