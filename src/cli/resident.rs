@@ -8,7 +8,7 @@ pub struct ResidentSoakArgs {
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub seconds: u64,
     /// End after so many operations, if that is sooner
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     pub ops: Option<u64>,
     /// What the random operations follow from
     #[arg(long, default_value_t = 1)]

@@ -291,7 +291,11 @@ impl About {
             self.extra_work_ns / 1e6,
             self.uncertainty_ns.map_or("?".to_owned(), |ns| format!("{:.1}", ns / 1e3)),
             // Each way had one stretch of time only: whatever drifts looks like a difference between ways.
-            if self.n_rounds == 1 { " Of one round: the clocks' drift is in it, so that ways can't be compared." } else { "" },
+            if self.n_rounds == 1 {
+                " Of one round: the clocks' drift is in it, so that ways can't be compared."
+            } else {
+                ""
+            },
         );
         for of_load in rows.chunks(WAYS.len()) {
             for row in of_load {

@@ -101,6 +101,11 @@ impl Arena {
         self.lock().0.iter().map(|piece| piece.n_quads * 16).sum()
     }
 
+    /// Bytes of the largest piece that is nobody's.
+    pub fn largest_free_bytes(&self) -> usize {
+        self.lock().0.iter().map(|piece| piece.n_quads * 16).max().unwrap_or(0)
+    }
+
     /// An array of `n` elements, and the ticket that has to be answered before its memory is written; `None` where no piece is large
     /// enough. Takes the smallest piece that is.
     pub fn allocate(self: &Arc<Self>, n: usize) -> Option<(Array, u64)> {

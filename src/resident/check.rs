@@ -46,12 +46,38 @@ impl Doorbells for Mailbox<'_> {
     }
 }
 
+/// Why no memory was found.
+enum NotFound {
+    /// Nothing could be told. On a busy machine the next attempt may tell.
+    Untold(String),
+    No(String),
+}
+
+impl From<String> for NotFound {
+    fn from(reason: String) -> Self {
+        Self::No(reason)
+    }
+}
+
 /// Finds the memory for the mailbox and for the answers; why there is none.
 pub(super) fn choose_memory(doorbells: &mut impl Doorbells, measured: &mut Measured) -> Result<(), String> {
+    const N_ATTEMPTS: u32 = 4;
+    let mut n_attempts = 1;
+    loop {
+        match choose_memory_once(doorbells, measured) {
+            Ok(()) => return Ok(()),
+            Err(NotFound::Untold(_)) if n_attempts < N_ATTEMPTS => measured.observed.clear(),
+            Err(NotFound::Untold(reason) | NotFound::No(reason)) => return Err(reason),
+        }
+        n_attempts += 1;
+    }
+}
+
+fn choose_memory_once(doorbells: &mut impl Doorbells, measured: &mut Measured) -> Result<(), NotFound> {
     let mut types = doorbells.memory_types().map_err(|error| one_line(&error))?;
     types.retain(|memory| memory.is_host_coherent);
     if types.is_empty() {
-        return Err("the adapter has no memory that the CPU can map without flushes".into());
+        return Err(NotFound::No("the adapter has no memory that the CPU can map without flushes".into()));
     }
     // The kernel looks at the mailbox without end: best where it is near. The CPU looks at the answers.
     types.sort_by_key(|memory| (!memory.is_device_local, memory.is_host_cached));
@@ -64,7 +90,9 @@ pub(super) fn choose_memory(doorbells: &mut impl Doorbells, measured: &mut Measu
     let killed = measured.observed.iter().find_map(|(_, seen)| seen.killed.as_ref());
     let killed = killed.map_or_else(String::new, |words| format!("; a kernel was killed: {words}"));
     if measured.observed.iter().all(|(_, seen)| seen.n_rung < 4) {
-        return Err(format!("no kernel ran for long enough to tell: the machine may be too busy{killed}"));
+        return Err(NotFound::Untold(format!(
+            "no kernel ran for long enough to tell: the machine may be too busy{killed}"
+        )));
     }
     let best = |of: fn(&Observation) -> (u32, u32)| {
         let counts = measured.observed.iter().map(|(_, seen)| of(seen));

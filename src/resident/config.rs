@@ -10,25 +10,28 @@ use super::layout::MAX_MEMBERS;
 pub struct Config {
     /// Chains that can be pending at a time: a power of two from 2 to 4,096.
     pub n_slots: usize,
-    /// Bytes for arrays.
+    /// Bytes for arrays: from 4,096 to 8 GiB, and no more than the adapter allows in one binding. Arrays begin on lines of 128 bytes.
     pub arena_bytes: usize,
-    /// Bytes that one read brings back at a time.
+    /// Bytes that one read brings back at a time, within the same limits. Longer arrays are read in pieces.
     pub readback_bytes: usize,
-    /// Most workgroups that share a large operation, if as many are found to run at the same time. On a software adapter, where each
+    /// Most workgroups, 1 to 1,024, that share a large operation, if as many are found to run at the same time. On a software adapter, where each
     /// would keep a core busy, there is always one.
     pub max_workgroups: u32,
     /// Operations on as many elements are shared among workgroups.
     pub shared_from: usize,
-    /// How long a kernel runs before the next one takes its place: well below what the system's watchdog allows.
+    /// How long a kernel runs before the next one takes its place, 1 ms to 60 s: well below what the system's watchdog allows. A chain that is
+    /// worked on is finished first, however long it takes.
     pub kernel_time: Duration,
     /// After so long without work the kernel ends, and is launched anew for the next operation. `None`: it never does.
     pub idle_time: Option<Duration>,
     /// How long a wait spins before it sleeps.
     pub spin_time: Duration,
-    /// Without a sign of life for so long, the kernel counts as dead.
+    /// Without a sign of life for so long, 1 ms to 60 s, the kernel counts as dead and the worker is lost. There is none within a chain: no chain may
+    /// take longer.
     pub silence_time: Duration,
     /// WGSL of an operation of the caller's own: `fn user_operation(a: f32, b: f32, parameters: vec4<f32>) -> f32`, with whatever
-    /// functions, structures and constants it needs, whose names begin with `user_`. A loop in it that doesn't end stops the worker.
+    /// functions, structures and constants it needs, whose names begin with `user_` (those within functions are free). A loop in it that doesn't
+    /// end loses the worker after [`Self::silence_time`]; where the driver can't end it either, the device stays until the process ends.
     pub user_operation: Option<String>,
     /// Whether [`ResidentWorker::inject`](super::ResidentWorker::inject) works: for tests.
     #[doc(hidden)]
@@ -83,6 +86,17 @@ impl Config {
         for (name, time) in [("kernel_time", self.kernel_time), ("silence_time", self.silence_time)] {
             if !(shortest..=longest).contains(&time) {
                 return fault(format!("{name} is {time:?}; it must be from 1 ms to 60 s"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the adapter allows.
+    pub(super) fn check_against(&self, limits: &wgpu::Limits) -> Result<(), StartError> {
+        let most = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        for (name, bytes) in [("arena_bytes", self.arena_bytes), ("readback_bytes", self.readback_bytes)] {
+            if bytes as u64 > most {
+                return Err(StartError::Config(format!("{name} is {bytes}; this adapter allows {most}")));
             }
         }
         Ok(())

@@ -46,6 +46,9 @@ pub enum Invalid {
         /// From 0.
         step_idx: usize,
     },
+    /// An array of another worker, to read or to write.
+    #[error("the array is another worker's")]
+    ForeignArray,
     /// Arrays of a step must be of one length.
     #[error("step {step_idx} has arrays of {} and of {} elements", .lengths.0, .lengths.1)]
     Lengths {
@@ -80,7 +83,7 @@ pub enum Invalid {
 }
 
 /// An operation that gave no result. What the caller handed over is as it was; arrays that the operation writes may hold anything
-/// after [`Self::Interrupted`] and [`Self::Parted`].
+/// after [`Self::Interrupted`], [`Self::Parted`] and [`Self::Lost`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OperationError {
@@ -91,12 +94,14 @@ pub enum OperationError {
     #[error("the ring is full")]
     Full,
     /// No piece of the arena is large enough.
-    #[error("no room for {n} elements: {free_bytes} of the arena's {arena_bytes} bytes are free (Config::arena_bytes)")]
+    #[error(
+        "no room for {n} elements: the largest free piece of the arena's {arena_bytes} bytes has {largest_free_bytes} (Config::arena_bytes)"
+    )]
     OutOfMemory {
         /// Elements asked for.
         n: usize,
-        /// Free, in however many pieces.
-        free_bytes: usize,
+        /// In the largest piece that is free.
+        largest_free_bytes: usize,
         /// In all.
         arena_bytes: usize,
     },

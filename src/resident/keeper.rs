@@ -70,9 +70,23 @@ impl Keeper {
         if let Err(fault) = kept {
             tracing::debug!("the resident worker is lost: {fault}");
             self.shared.lose(fault);
-            // Whatever still runs is to end.
-            self.shared.memory.mailbox.store(END_WORD, u32::MAX);
-            store_fence();
+            self.part_from_device();
+        }
+    }
+
+    /// Asks whatever still runs to end, and gives the device back if it does. A driver waits for all that runs before it frees a device: a
+    /// kernel that never ends would keep this thread, and whoever waits for it, for ever. Then the device is left to the process's end.
+    fn part_from_device(mut self) {
+        const PATIENCE: Duration = Duration::from_secs(1);
+        self.shared.memory.mailbox.store(END_WORD, u32::MAX);
+        store_fence();
+        let asked = Instant::now();
+        while self.see_ended().is_ok() && !self.live.is_empty() {
+            if asked.elapsed() > PATIENCE {
+                std::mem::forget(self.device);
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
 
@@ -166,7 +180,10 @@ impl Keeper {
             self.last_life = Instant::now();
         }
         if self.last_life.elapsed() >= self.silence_time {
-            return Err(format!("its kernel has given no sign of life for {:.1} s", self.silence_time.as_secs_f64()));
+            return Err(format!(
+                "its kernel has given no sign of life for {:?} (a chain must not take longer than Config::silence_time)",
+                self.silence_time
+            ));
         }
         Ok(())
     }

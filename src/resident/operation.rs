@@ -58,8 +58,8 @@ impl From<f32> for Operand<'_> {
     }
 }
 
-/// One step of a chain. All arrays of a step have the same length; an output may be the array that it is made from, but for
-/// [`Self::Filter`].
+/// One step of a chain. All arrays of a step have the same length, but for what [`Self::Sum`] writes to; an output may be the array that it is made
+/// from, but for [`Self::Filter`].
 #[derive(Clone, Copy, Debug)]
 pub enum Operation<'a> {
     /// out = value

@@ -54,6 +54,8 @@ pub(super) struct Shared {
     is_lost: AtomicBool,
     keeper: OnceLock<Thread>,
     pub spin_time: Duration,
+    /// The kernel needs a core of this CPU: who waits lets it have this one.
+    yields: bool,
     n_workgroups: u32,
     shared_from: u32,
     n_elements_each: u32,
@@ -83,6 +85,19 @@ pub(super) struct Core {
 pub(super) struct Sharing {
     pub n_workgroups: u32,
     pub n_lanes: u32,
+    /// Whether the kernel runs on this CPU.
+    pub is_software: bool,
+}
+
+impl Core {
+    /// Whether another batch may come.
+    pub fn check_open(&self) -> Result<(), OperationError> {
+        let stopped = || self.is_stopping.then(|| "it was stopped".to_owned());
+        match self.lost.clone().or_else(stopped) {
+            Some(reason) => Err(OperationError::Lost { reason, ticket: None }),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Shared {
@@ -108,6 +123,7 @@ impl Shared {
             is_lost: AtomicBool::new(false),
             keeper: OnceLock::new(),
             spin_time: config.spin_time,
+            yields: sharing.is_software,
             n_workgroups: sharing.n_workgroups,
             shared_from: u32::try_from(config.shared_from).unwrap_or(u32::MAX),
             // A vector of four for each lane: fewer, and some would have nothing to do.
@@ -142,7 +158,8 @@ impl Shared {
         if n < self.shared_from || core.is_alone {
             return 1;
         }
-        (n / self.n_elements_each).clamp(1, self.n_workgroups)
+        // Enough for one quad to each lane, while there are so many: then a lane keeps in registers what a chain reads again.
+        n.div_ceil(self.n_elements_each).clamp(1, self.n_workgroups)
     }
 
     /// Puts a batch into the next slot; its ticket and slot. `arrays` are those that it uses.
@@ -153,12 +170,7 @@ impl Shared {
     ) -> Result<(u64, usize), OperationError> {
         let mut guard = self.lock();
         let core = &mut *guard;
-        if let Some(reason) = &core.lost {
-            return Err(OperationError::Lost { reason: reason.clone(), ticket: None });
-        }
-        if core.is_stopping {
-            return Err(OperationError::Lost { reason: "it was stopped".into(), ticket: None });
-        }
+        core.check_open()?;
         self.advance(core);
         let claim = core.ring.claim().map_err(|_| OperationError::Full)?;
         if let Some(displaced) = claim.displaced {
@@ -289,6 +301,9 @@ impl Shared {
                 std::hint::spin_loop();
             }
             let started = *started.get_or_insert_with(Instant::now);
+            if self.yields {
+                std::thread::yield_now();
+            }
             if started.elapsed() < self.spin_time {
                 continue;
             }

@@ -2,6 +2,9 @@
 
 use wgpu::naga;
 
+use super::Config;
+use super::kernel::{KernelOptions, kernel_wgsl};
+
 /// The function that must be there.
 const NAME: &str = "user_operation";
 const SIGNATURE: &str = "fn user_operation(a: f32, b: f32, parameters: vec4<f32>) -> f32";
@@ -34,7 +37,9 @@ pub enum UserOperationError {
     #[error("`{0}` must begin with `{PREFIX}`, as all names at module scope")]
     Name(String),
     /// It waits for other lanes, which may not be there.
-    #[error("`{0}` has a barrier, or something else that all lanes of a workgroup must reach")]
+    #[error(
+        "`{0}` has a barrier, a discard, a derivative, or something else that a single lane of a compute kernel can't do"
+    )]
     Barrier(String),
 }
 
@@ -43,8 +48,7 @@ pub enum UserOperationError {
 /// # Errors
 /// [`UserOperationError`].
 pub(super) fn check(wgsl: &str) -> Result<(), UserOperationError> {
-    let module = naga::front::wgsl::parse_str(wgsl)
-        .map_err(|error| UserOperationError::Wgsl(error.emit_to_string(wgsl).trim_end().to_owned()))?;
+    let module = naga::front::wgsl::parse_str(wgsl).map_err(|error| UserOperationError::Wgsl(said_of(&error, wgsl)))?;
     let words = words_of(wgsl);
     if let Some(word) = FORBIDDEN.into_iter().find(|word| words.iter().any(|found| found == word)) {
         return Err(UserOperationError::Forbidden(word));
@@ -66,9 +70,8 @@ pub(super) fn check(wgsl: &str) -> Result<(), UserOperationError> {
     }
     let mut validator =
         naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
-    let info = validator
-        .validate(&module)
-        .map_err(|error| UserOperationError::NotValid(error.emit_to_string(wgsl).trim_end().to_owned()))?;
+    let info =
+        validator.validate(&module).map_err(|error| UserOperationError::NotValid(reasons_of(error.as_inner())))?;
     for (handle, function) in module.functions.iter() {
         let name = function.name.clone().unwrap_or_default();
         let function = &info[handle];
@@ -77,7 +80,25 @@ pub(super) fn check(wgsl: &str) -> Result<(), UserOperationError> {
             return Err(UserOperationError::Barrier(name));
         }
     }
-    if has_signature(&module) { Ok(()) } else { Err(UserOperationError::Signature) }
+    if !has_signature(&module) {
+        return Err(UserOperationError::Signature);
+    }
+    // Constants without a type have no trace in the module: only beside the kernel's own names is a clash seen.
+    let kernel = kernel_wgsl(KernelOptions::new(&Config::default(), 1), Some(wgsl));
+    naga::front::wgsl::parse_str(&kernel).map_err(|error| UserOperationError::Wgsl(error.message().to_owned()))?;
+    Ok(())
+}
+
+/// A parser's error in one line.
+fn said_of(error: &naga::front::wgsl::ParseError, wgsl: &str) -> String {
+    let message = error.message();
+    error.location(wgsl).map_or_else(|| message.to_owned(), |at| format!("line {}: {message}", at.line_number))
+}
+
+/// An error and what it came from, in one line.
+fn reasons_of(error: &dyn std::error::Error) -> String {
+    let reasons = std::iter::successors(Some(error), |error| error.source()).map(ToString::to_string);
+    reasons.collect::<Vec<_>>().join(": ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn has_signature(module: &naga::Module) -> bool {

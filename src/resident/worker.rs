@@ -98,6 +98,7 @@ impl ResidentWorker {
     /// # Errors
     /// As [`Self::array`].
     pub fn array_from(&self, values: &[f32]) -> Result<Array, OperationError> {
+        self.shared.lock().check_open()?;
         let (array, last_use) = self.allocate(values.len())?;
         self.shared.wait_settled(last_use)?;
         self.shared.write_array(&array, values);
@@ -109,8 +110,11 @@ impl ResidentWorker {
             return Err(Invalid::Empty.into());
         }
         let arena = &self.shared.arena;
-        let out_of_memory =
-            || OperationError::OutOfMemory { n, free_bytes: arena.free_bytes(), arena_bytes: arena.bytes() };
+        let out_of_memory = || OperationError::OutOfMemory {
+            n,
+            largest_free_bytes: arena.largest_free_bytes(),
+            arena_bytes: arena.bytes(),
+        };
         arena.allocate(n).ok_or_else(out_of_memory)
     }
 
@@ -121,6 +125,7 @@ impl ResidentWorker {
     /// [`Invalid::Slice`], [`Invalid::Foreign`] or [`OperationError::Lost`].
     pub fn write(&self, array: &Array, values: &[f32]) -> Result<(), OperationError> {
         self.check_slice(array, values.len())?;
+        self.shared.lock().check_open()?;
         self.shared.wait_settled(array.last_use())?;
         self.shared.write_array(array, values);
         Ok(())
@@ -169,7 +174,7 @@ impl ResidentWorker {
 
     fn check_slice(&self, array: &Array, slice: usize) -> Result<(), OperationError> {
         if !array.is_of(&self.shared.arena) {
-            return Err(Invalid::Foreign { step_idx: 0 }.into());
+            return Err(Invalid::ForeignArray.into());
         }
         if array.len() != slice {
             return Err(Invalid::Slice { slice, array: array.len() }.into());

@@ -80,7 +80,11 @@ pub fn run(args: &ResidentSoakArgs) -> anyhow::Result<Outcome> {
         }
         soak.tally.n_restarts += 1;
     }
-    report(&soak, started.elapsed(), args)
+    let outcome = report(&soak, started.elapsed(), args)?;
+    // Whoever reads the figures must not take them for the whole time's.
+    let is_cut_short = is_interrupted.load(Ordering::Relaxed) && !matches!(outcome, Outcome::CheckFailed);
+    anyhow::ensure!(!is_cut_short, "interrupted after {:.0} s", started.elapsed().as_secs_f64());
+    Ok(outcome)
 }
 
 struct Soak<'a> {

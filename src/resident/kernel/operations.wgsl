@@ -98,13 +98,14 @@ fn map(lane: u32, member: u32, n_members: u32, step: Step) {
         forget_quads();
     }
     for (var quad = member * N_LANES + lane; quad < n_quads; quad += n_lanes) {
+        // Both are on their way before either is looked at: keeping one comes behind its use.
         var x = vec4(0.0);
         if (opcode != FILL) {
-            x = quad_of(step.a, quad, has_one);
+            x = quad_of(step.a, quad);
         }
         var y = vec4(bitcast<f32>(step.b));
         if (has_array_b(step)) {
-            y = quad_of(step.b, quad, has_one);
+            y = quad_of(step.b, quad);
         }
         if (opcode == COPY) {
             readback[step.out + quad] = x;
@@ -127,7 +128,7 @@ fn map(lane: u32, member: u32, n_members: u32, step: Step) {
         }
         arena[step.out + quad] = z;
         if (has_one) {
-            remember_stored(step.out, z);
+            keep_quads(step, x, y, z);
         }
     }
 }
@@ -150,23 +151,25 @@ fn forget_quads() {
     loaded.array = NO_ARRAY;
 }
 
-fn quad_of(array: u32, quad: u32, has_one: bool) -> vec4<f32> {
+fn quad_of(array: u32, quad: u32) -> vec4<f32> {
     if (array == stored.array) {
         return stored.quad;
     }
     if (array == loaded.array) {
         return loaded.quad;
     }
-    let x = arena[array + quad];
-    if (has_one) {
-        loaded = Kept(array, x);
-    }
-    return x;
+    return arena[array + quad];
 }
 
-fn remember_stored(array: u32, x: vec4<f32>) {
-    stored = Kept(array, x);
-    if (loaded.array == array) {
+// Of a step that reads two arrays the second one is kept, unless it was stored by the step before: a chain reads on what it has stored.
+fn keep_quads(step: Step, x: vec4<f32>, y: vec4<f32>, z: vec4<f32>) {
+    if (has_array_b(step) && step.b != stored.array) {
+        loaded = Kept(step.b, y);
+    } else if (opcode_of(step) != FILL && step.a != stored.array) {
+        loaded = Kept(step.a, x);
+    }
+    stored = Kept(step.out, z);
+    if (loaded.array == step.out) {
         loaded.array = NO_ARRAY;
     }
 }
@@ -178,7 +181,8 @@ fn compare(comparison: u32, x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
         case LESS_EQUAL: { holds = x <= y; }
         case GREATER: { holds = x > y; }
         case GREATER_EQUAL: { holds = x >= y; }
-        case NOT_EQUAL: { holds = x != y; }
+        // Not `x != y`: what is not a number is unequal to all, and that comparison may say otherwise.
+        case NOT_EQUAL: { holds = !(x == y); }
         default: {}
     }
     return select(vec4(0.0), vec4(1.0), holds);
@@ -271,7 +275,8 @@ fn kept(step: Step, quad: u32, n_quads: u32) -> vec4<bool> {
         return vec4(false);
     }
     let n_left = step.n - quad * 4u;
-    return (arena[step.b + quad] != vec4(0.0)) & (vec4(0u, 1u, 2u, 3u) < vec4(n_left));
+    // What is not a number isn't 0: see `compare`.
+    return !(arena[step.b + quad] == vec4(0.0)) & (vec4(0u, 1u, 2u, 3u) < vec4(n_left));
 }
 
 // Tiles one after another are one member's, so that what it keeps is in one piece. Shared, all count first; the second time each begins

@@ -19,7 +19,8 @@ const N_FIRST_TRIPS: u32 = 20;
 
 impl ResidentWorker {
     /// Opens a device of its own on `adapter`, which came from `instance`, checks that CPU and kernel hear each other there, and starts
-    /// the kernel. Takes some tens of milliseconds, and a second or so more where the driver has to compile.
+    /// the kernel. Takes some tenths of a second, and as long as the driver needs to compile where it hasn't yet: a second on hardware, several
+    /// on a software adapter, more for a large operation of the user's. It can't be interrupted.
     ///
     /// # Errors
     /// [`StartError::Unavailable`] with what was measured, where there can be no such worker; otherwise a fault of `config`.
@@ -46,6 +47,7 @@ impl ResidentWorker {
         measured: &mut Measured,
     ) -> Result<Self, Fail> {
         let gpu = Gpu::open_for_compute_on(instance, adapter)?;
+        config.check_against(&gpu.device.limits()).map_err(Fail::Start)?;
         check::check_memory(&gpu, measured)?;
         let (Some(there), Some(back)) = (measured.there, measured.back) else {
             return Err(Fail::Unavailable("no memory was found".into()));
@@ -59,7 +61,7 @@ impl ResidentWorker {
         let max_workgroups = if is_software && !config.shares_on_software { 1 } else { config.max_workgroups };
         check::check_kernel(&device, max_workgroups, measured)?;
 
-        let sharing = Sharing { n_workgroups: measured.n_workgroups, n_lanes };
+        let sharing = Sharing { n_workgroups: measured.n_workgroups, n_lanes, is_software };
         let shared = Arc::new(Shared::new(memory, config, sharing));
         // The keeper asks a kernel to end; its own bound is for when the keeper can't.
         let kernel_ns = config.kernel_time.as_nanos() as f64 * 4.0;
