@@ -1,10 +1,10 @@
 //! What a comparison comes to: the verdict, what bears on trusting it, and what to do next.
 
+use super::headline::headline;
 use super::{judged, percents, with_intervals};
 use crate::measure::experiment::{
-    Experiment, ExperimentKind, ExperimentState, Leaning, LineResult, MOST_PAIRS, Outlook, Pairs, Verdict,
+    Experiment, ExperimentState, Leaning, LineResult, MOST_PAIRS, Outlook, Pairs, Verdict,
 };
-use crate::measure::names::LineKind;
 use crate::report::again::again;
 use crate::report::experiment::{interval_text, shown};
 use crate::report::html::{command, escaped, push};
@@ -30,81 +30,6 @@ pub(super) fn section(experiment: &Experiment, html: &mut String) {
     next(experiment, html);
     html.push_str("</div>\n</section>\n");
     notes(experiment, html);
-}
-
-/// The verdict's class on the page, and its words: CPU and GPU by themselves where they come to something else.
-pub(super) fn headline(experiment: &Experiment) -> (&'static str, String) {
-    let all: Vec<&LineResult> = judged(experiment).collect();
-    let has = |verdict| all.iter().any(|line| line.verdict == verdict);
-    if experiment.lines.is_empty() {
-        return ("plain", "No pair has been measured yet".to_owned());
-    }
-    if experiment.kind == ExperimentKind::SelfTest && (has(Verdict::Regressed) || has(Verdict::Improved)) {
-        return ("warn", "A false alarm: a program differs from itself".to_owned());
-    }
-    let (gpu, cpu): (Vec<&LineResult>, Vec<&LineResult>) =
-        all.iter().partition(|line| LineKind::of(&line.name).is_gpu(&line.name));
-    let (of_gpu, of_cpu, of_all) = (Outcome::of(&gpu), Outcome::of(&cpu), Outcome::of(&all));
-    match (of_gpu, of_cpu) {
-        (Some(of_gpu), Some(of_cpu)) if of_gpu != of_cpu => {
-            let class = of_all.unwrap_or(of_gpu).class();
-            (class, format!("GPU: {}. CPU: {}", of_gpu.in_short(), of_cpu.in_short()))
-        }
-        _ => of_all.map_or(("plain", "No line is judged".to_owned()), |all| (all.class(), all.in_full().to_owned())),
-    }
-}
-
-/// What some lines come to together.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    Mixed,
-    Slower,
-    Faster,
-    Unsure,
-    Same,
-}
-
-impl Outcome {
-    fn of(lines: &[&LineResult]) -> Option<Self> {
-        let has = |verdict| lines.iter().any(|line| line.verdict == verdict);
-        match () {
-            () if lines.is_empty() => None,
-            () if has(Verdict::Regressed) && has(Verdict::Improved) => Some(Self::Mixed),
-            () if has(Verdict::Regressed) => Some(Self::Slower),
-            () if has(Verdict::Improved) => Some(Self::Faster),
-            () if has(Verdict::CantTell) => Some(Self::Unsure),
-            () => Some(Self::Same),
-        }
-    }
-
-    fn class(self) -> &'static str {
-        match self {
-            Self::Mixed | Self::Slower => "bad",
-            Self::Faster | Self::Same => "good",
-            Self::Unsure => "warn",
-        }
-    }
-
-    fn in_full(self) -> &'static str {
-        match self {
-            Self::Mixed => "B is slower in some lines, faster in others",
-            Self::Slower => "B is slower than A",
-            Self::Faster => "B is faster than A",
-            Self::Unsure => "Can't tell A from B yet",
-            Self::Same => "A and B are the same, within the margin",
-        }
-    }
-
-    /// After the name of what it is about.
-    fn in_short(self) -> &'static str {
-        match self {
-            Self::Mixed => "B is slower in some lines, faster in others",
-            Self::Slower => "B is slower",
-            Self::Faster => "B is faster",
-            Self::Unsure => "can't tell yet",
-            Self::Same => "the same",
-        }
-    }
 }
 
 /// The lines of which something can be told.
@@ -172,19 +97,20 @@ fn undecided(experiment: &Experiment, html: &mut String) {
 
 /// How many pairs a line needs, or why pairs won't do.
 fn what_it_takes(line: &LineResult, outlook: Outlook) -> String {
-    let margin = format!("a difference of the margin ({})", percents(line.margin));
-    let as_seen = format!("a difference as large as it seems ({})", shown(line.difference.estimate, line));
-    let factor = format!("; runs of one side differ by a factor of {:.1} among themselves", outlook.run_factor);
+    let margin = percents(line.margin);
+    let too_far = format!("not within {MOST_PAIRS}: runs of one side differ by a factor of {:.1}", outlook.run_factor);
     match (outlook.for_estimate, outlook.for_margin) {
-        (None, Pairs::About(n)) => format!(". About {n} pairs find {margin}"),
-        (None, Pairs::TooMany) => format!(". {MOST_PAIRS} pairs would not find {margin}{factor}"),
+        (None, Pairs::About(n)) => format!(". About {n} pairs would find a difference of the margin's {margin}."),
+        (None, Pairs::TooMany) => {
+            format!(". More pairs would find a difference of the margin's {margin}, but {too_far}.")
+        }
         (Some(Pairs::About(n)), Pairs::About(most)) => {
-            format!(". About {n} pairs find {as_seen}, about {most} {margin}")
+            format!(". About {n} pairs would find as much, about {most} the margin's {margin}.")
         }
         (Some(Pairs::About(n)), Pairs::TooMany) => {
-            format!(". About {n} pairs find {as_seen}; {MOST_PAIRS} would not find {margin}{factor}")
+            format!(". About {n} pairs would find as much; the margin's {margin} {too_far}.")
         }
-        (Some(Pairs::TooMany), _) => format!(". {MOST_PAIRS} pairs would not even find {as_seen}{factor}"),
+        (Some(Pairs::TooMany), _) => format!(". More pairs would find as much, but {too_far}."),
     }
 }
 
@@ -248,7 +174,7 @@ fn notes(experiment: &Experiment, html: &mut String) {
     let list = |notes: &[String], html: &mut String| {
         html.push_str("<ul>\n");
         for note in notes {
-            push(html, format_args!("<li>{}</li>\n", escaped(note)));
+            push(html, format_args!("<li>{}</li>\n", with_code(note)));
         }
         html.push_str("</ul>\n");
     };
@@ -263,5 +189,111 @@ fn notes(experiment: &Experiment, html: &mut String) {
         push(html, format_args!("<details class=\"notes\"><summary>{n_notes}</summary>\n"));
         list(&remarks, html);
         html.push_str("</details>\n");
+    }
+}
+
+/// A note, with what it has in backticks set as code.
+fn with_code(note: &str) -> String {
+    let parts = note.split('`').enumerate();
+    // Before, code, after, code: an odd number of parts, or the last backtick has no other.
+    let is_paired = note.matches('`').count() % 2 == 0;
+    match is_paired {
+        true => parts
+            .map(|(idx, part)| match idx % 2 {
+                0 => escaped(part),
+                _ => format!("<code>{}</code>", escaped(part)),
+            })
+            .collect(),
+        false => escaped(note),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Unit;
+    use crate::measure::experiment::{
+        EXPERIMENT_SCHEMA, ExperimentKind, GATED_LINES, LineStatistics, Pair, Plan, RunStatistics, Side, SideName,
+    };
+
+    /// Twelve pairs in which the GPU hardly spreads, and the CPU by tenths.
+    fn experiment(cpu_spread: f64) -> Experiment {
+        let run = |cpu: f64, gpu: f64| {
+            let line = |median| LineStatistics { unit: Unit::Nanoseconds, median, p99: None };
+            let lines = [("cpu_frame", line(cpu)), ("gpu_frame", line(gpu))];
+            RunStatistics {
+                lines: lines.map(|(name, line)| (name.to_owned(), line)).into(),
+                ..RunStatistics::default()
+            }
+        };
+        let pairs = (0..12).map(|pair| {
+            let wobble = f64::from(pair) - 5.0;
+            let b = run(1e6 * (1.0 + cpu_spread * wobble), 9e6 * (1.0 + 1e-4 * wobble));
+            Pair { first: SideName::A, void: None, a: Some(run(1e6, 9e6)), b: Some(b) }
+        });
+        let side = |program: &str| Side {
+            label: program.into(),
+            program: program.into(),
+            arguments: ["bench", "town", "--frames=60"].map(str::to_owned).into(),
+            ..Side::default()
+        };
+        let mut experiment = Experiment {
+            schema: EXPERIMENT_SCHEMA.into(),
+            scene: "town".into(),
+            date: None,
+            kind: ExperimentKind::Vs,
+            state: ExperimentState::Unfinished,
+            a: side("/old"),
+            b: side("/new"),
+            machine: Default::default(),
+            adapter: Default::default(),
+            plan: Plan::new(12, 1, &GATED_LINES),
+            pairs: pairs.collect(),
+            lines: Vec::new(),
+            clock: Default::default(),
+            warnings: vec!["the goldens were left out".into()],
+        };
+        experiment.judge_so_far();
+        experiment
+    }
+
+    #[test]
+    fn report_comparisons_say_what_gpu_and_cpu_come_to_by_themselves() {
+        assert_eq!(headline(&experiment(1e-4)), ("good", "A and B are the same, within the margin".into()));
+        assert_eq!(headline(&experiment(0.05)), ("warn", "GPU: the same. CPU: can't tell yet".into()));
+        let mut none = experiment(0.05);
+        (none.pairs, none.lines) = (Vec::new(), Vec::new());
+        assert_eq!(headline(&none).0, "plain");
+    }
+
+    #[test]
+    fn report_comparisons_say_how_to_go_on() {
+        let page = |experiment: &Experiment| {
+            let mut html = String::new();
+            section(experiment, &mut html);
+            html
+        };
+        let mut experiment = experiment(0.05);
+        let html = page(&experiment);
+        for part in [
+            "The same, within the margin of 2%: <b>gpu_frame</b>",
+            "Can't tell yet: 1 of 2 judged lines",
+            "200: runs of one side differ by a factor of 1.7",
+            "/new bench town <span class=\"word\">--vs</span> /old <span class=\"word\">--frames=60</span>",
+            "--pairs=",
+            "<code>praxis bench town --self-test 20</code>",
+            "<li>warning: the goldens were left out</li>",
+        ] {
+            assert!(html.contains(part), "{part:?} is missing: {html}");
+        }
+        assert!(!html.contains("--resume"), "a comparison at its end takes no more pairs: {html}");
+        experiment.state = ExperimentState::Unfinished;
+        assert!(page(&experiment).contains("--resume</span> DIR"));
+    }
+
+    #[test]
+    fn report_notes_set_commands_as_code() {
+        assert_eq!(with_code("`a b` and <c>"), "<code>a b</code> and &lt;c&gt;");
+        assert_eq!(with_code("a ` b"), "a ` b");
     }
 }

@@ -1,6 +1,7 @@
 //! The page of an experiment: two sides, compared by interleaved pairs of runs.
 
 mod banner;
+mod headline;
 mod lines;
 mod ran;
 mod table;
@@ -22,7 +23,7 @@ impl ExperimentPage<'_> {
     /// The document.
     pub fn to_html(&self) -> String {
         let experiment = self.experiment;
-        let (_, headline) = banner::headline(experiment);
+        let (_, headline) = headline::headline(experiment);
         document(&format!("{}: {headline}", scene(experiment)), |html| {
             header(experiment, html);
             html.push_str("<main>\n");

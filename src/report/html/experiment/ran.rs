@@ -32,7 +32,7 @@ pub(super) fn section(experiment: &Experiment, html: &mut String) {
     }
     html.push_str("</div>\n");
     if let Some(differing) = differing_options(experiment) {
-        push(html, format_args!("<p>But for what is compared, {}.</p>\n", escaped(&differing)));
+        push(html, format_args!("<p>Besides what is compared, {}.</p>\n", escaped(&differing)));
     }
     differing_settings(experiment, html);
     html.push_str("</section>\n");
