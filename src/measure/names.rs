@@ -61,6 +61,16 @@ pub const GPU_PREFIX: &str = "gpu.";
 /// Begins the name of a clock chain reading.
 pub const CHAIN_PREFIX: &str = "chain.";
 
+/// Whether the line called `name` is waiting, or has waiting in it: its length follows the GPU, not the core's speed.
+pub fn has_waiting(name: &str) -> bool {
+    matches!(name, FRAME_TIME | STAGE_WAIT) || name.starts_with("blocked.") || name.starts_with("wait.")
+}
+
+/// Whether the line called `name` counts waits that spin, as CPU time.
+pub fn counts_spinning(name: &str) -> bool {
+    matches!(name, CPU_TIME_MAIN | "main_thread.task_clock" | "process.cpu")
+}
+
 /// What a line measures, told by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LineKind {

@@ -2,8 +2,10 @@
 
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table};
 
+use super::again::differing_options;
 use super::counted;
-use super::format::{DifferenceFormat, format_value};
+use super::format::{DifferenceFormat, format_value, without_error_number};
+use super::settle::shell_word;
 use super::table::STYLE;
 use crate::measure::experiment::{
     Estimate, Experiment, ExperimentKind, ExperimentState, Leaning, LineResult, MachineSpread, Scale, Verdict,
@@ -106,22 +108,20 @@ impl<'a> ExperimentReport<'a> {
     }
 
     /// What a reader has to know besides the numbers.
-    pub(super) fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<String> {
+        let mut notes = self.cautions();
+        notes.extend(differing_options(self.experiment));
+        notes.extend(self.remarks());
+        notes
+    }
+
+    /// What bears on how far the numbers can be trusted.
+    pub(super) fn cautions(&self) -> Vec<String> {
         let experiment = self.experiment;
         let plan = &experiment.plan;
-        let mut notes = Vec::new();
-        if plan.margins.is_empty() {
-            notes.push(format!("the same: within {:.1}%", 100.0 * plan.margin));
-        } else {
-            let wider = plan.margins.iter().map(|(name, margin)| format!("{name} {:.1}%", 100.0 * margin));
-            let wider = wider.collect::<Vec<_>>().join(", ");
-            notes.push(format!(
-                "the same: within {:.1}%, but for what spreads more on this machine: {wider}",
-                100.0 * plan.margin
-            ));
-        }
+        let mut cautions = Vec::new();
         if plan.n_pairs < plan.fewest_pairs() {
-            notes.push(format!(
+            cautions.push(format!(
                 "with fewer than {} pairs nothing can be called different (--pairs)",
                 plan.fewest_pairs()
             ));
@@ -129,57 +129,89 @@ impl<'a> ExperimentReport<'a> {
         let is_one_setting =
             experiment.a.settings == experiment.b.settings && experiment.a.settings != Default::default();
         if experiment.kind == ExperimentKind::Ab && is_one_setting {
-            notes.push(format!(
+            cautions.push(format!(
                 "warning: both sides ran with the same settings: {} or {} changes nothing here",
                 experiment.a.label, experiment.b.label
             ));
         }
-        match &plan.spread_from {
-            Some(from) => notes.push(format!("margins and clock gate from {from}")),
-            None => notes.push(
-                "this machine's own spread is not known: `praxis bench SCENE --self-test 20` measures it".to_owned(),
-            ),
-        }
-        let clock = &experiment.clock;
-        if let Some(ratio) = clock.ratio {
-            notes.push(format!("clock chain: B to A {}", percent(ratio)));
-        }
-        if clock.is_moved {
-            notes.push("the change moves the clock: most pairs ran at two speeds, so none is void for it; see the lines at one clock".to_owned());
-        }
-        if clock.n_void > 0 {
-            notes.push(format!(
-                "{} void: the clock changed by more than {:.1}% between its runs",
-                counted(clock.n_void, "pair"),
-                100.0 * plan.chain_gate
+        if plan.spread_from.is_none() {
+            cautions.push(format!(
+                "this machine's own spread is not known: `praxis bench {} --self-test 20` measures it",
+                shell_word(&experiment.scene)
             ));
         }
-        for pair in &experiment.pairs {
-            if let Some(reason @ (VoidReason::Failed { .. } | VoidReason::Void { .. })) = &pair.void {
-                notes.push(format!("a pair is void: {reason}"));
-            }
+        if experiment.clock.is_moved {
+            cautions.push("the change moves the clock: most pairs ran at two speeds, so none is void for it; see the lines at one clock".to_owned());
+        }
+        cautions.extend(void_pairs(experiment));
+        cautions
+            .extend(experiment.warnings.iter().map(|warning| format!("warning: {}", without_error_number(warning))));
+        cautions
+    }
+
+    /// By what is judged, and what else the numbers say.
+    pub(super) fn remarks(&self) -> Vec<String> {
+        let experiment = self.experiment;
+        let plan = &experiment.plan;
+        let mut remarks = Vec::new();
+        if plan.margins.is_empty() {
+            remarks.push(format!("the same: within {:.1}%", 100.0 * plan.margin));
+        } else {
+            let wider = plan.margins.iter().map(|(name, margin)| format!("{name} {:.1}%", 100.0 * margin));
+            let wider = wider.collect::<Vec<_>>().join(", ");
+            remarks.push(format!(
+                "the same: within {:.1}%, but for what spreads more on this machine: {wider}",
+                100.0 * plan.margin
+            ));
+        }
+        remarks.extend(plan.spread_from.iter().map(|from| format!("margins and clock gate from {from}")));
+        if let Some(ratio) = experiment.clock.ratio {
+            remarks.push(format!("clock chain: B to A {}", percent(ratio)));
         }
         let leaning = experiment.lines.iter().filter(|line| line.leaning().is_some());
         let leaning: Vec<&str> = leaning.map(|line| line.name.as_str()).collect();
         if !leaning.is_empty() {
-            notes.push(format!(
+            remarks.push(format!(
                 "leans: can't be told yet, but the interval, which is for one line by itself, is clear of no difference, not by as much as lines judged \
                  together need; more pairs (--pairs) would tell: {}",
                 leaning.join(", ")
             ));
         }
-        for line in experiment.lines.iter().filter(|line| line.is_moved_with_clock) {
-            if let Some(at_one) = &line.at_one_clock {
-                notes.push(format!(
+        for line in experiment.lines.iter().filter(|line| experiment.is_moved_with_clock(line)) {
+            if let Some(at_one) = experiment.at_one_clock(line) {
+                remarks.push(format!(
                     "{} moved with the clock: at one clock B to A is {}",
                     line.name,
                     percent(at_one.estimate)
                 ));
             }
         }
-        notes.extend(experiment.warnings.iter().map(|warning| format!("warning: {warning}")));
-        notes
+        remarks
     }
+}
+
+/// Which pairs do not count, and why: those that the clock voids in one sentence, every other by itself.
+fn void_pairs(experiment: &Experiment) -> Vec<String> {
+    let (mut of_clock, mut told) = (Vec::new(), Vec::new());
+    for (number, pair) in (1..).zip(&experiment.pairs) {
+        match &pair.void {
+            Some(VoidReason::Clock { .. }) => of_clock.push(number),
+            Some(reason) => told.push(format!("pair {number} is void: {}", without_error_number(&reason.to_string()))),
+            None => {}
+        }
+    }
+    if !of_clock.is_empty() {
+        let numbers = of_clock.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+        told.insert(
+            0,
+            format!(
+                "{} void (pair {numbers}): the clock changed by more than {:.1}% between its runs",
+                counted(of_clock.len() as u64, "pair"),
+                100.0 * experiment.plan.chain_gate
+            ),
+        );
+    }
+    told
 }
 
 /// What a table shows of every line, judged or not.

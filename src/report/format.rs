@@ -80,6 +80,15 @@ impl DifferenceFormat {
     }
 }
 
+/// What a system said, without its number for it: `No such file or directory (os error 2)` says no more than its words.
+pub(super) fn without_error_number(text: &str) -> String {
+    let Some((before, after)) = text.split_once(" (os error ") else { return text.to_owned() };
+    match after.split_once(')') {
+        Some((number, after)) if number.bytes().all(|c| c.is_ascii_digit()) => before.to_owned() + after,
+        _ => text.to_owned(),
+    }
+}
+
 /// A difference in percent with its sign; `-` where there is none to give.
 pub(super) fn format_delta(percent: Option<f64>) -> String {
     match percent {
@@ -130,6 +139,18 @@ mod tests {
         ] {
             let format = DifferenceFormat::up_to(greatest, unit);
             assert_eq!(format.with_unit(&format.number(value)), expected);
+        }
+    }
+
+    #[test]
+    fn report_says_what_a_system_said_without_its_number() {
+        for (text, expected) in [
+            ("can't be counted: No such file (os error 2)", "can't be counted: No such file"),
+            ("no room (os error 28): make some", "no room: make some"),
+            ("(os error", "(os error"),
+            ("x (os error two)", "x (os error two)"),
+        ] {
+            assert_eq!(without_error_number(text), expected);
         }
     }
 

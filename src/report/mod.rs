@@ -2,6 +2,7 @@
 //!
 //! Everything here is a function of the run, its Baseline and the Budgets; nothing is measured and nothing printed.
 
+mod again;
 mod aliasing;
 mod experiment;
 mod format;
@@ -25,7 +26,7 @@ use crate::measure::{
     Budget, BudgetOutcome, BudgetVerdict, Comparison, Drift, DriftVerdict, LineDrift, RayTotals, RunFile, compare,
     judge_budgets, judge_drift,
 };
-use format::format_delta;
+use format::{format_delta, without_error_number};
 
 /// A run, beside its Baseline where there is one, and judged against Budgets.
 #[derive(Clone, Debug)]
@@ -209,7 +210,7 @@ impl<'a> Report<'a> {
         if run.counts.missed > 0 {
             notes.push(format!("{} missed the deadline", counted(run.counts.missed, "frame")));
         }
-        notes.extend(run.warnings.iter().map(|warning| format!("warning: {warning}")));
+        notes.extend(run.warnings.iter().map(|warning| format!("warning: {}", without_error_number(warning))));
         notes.extend(self.baseline_notes());
         notes
     }

@@ -53,7 +53,7 @@ fn flags(run: &RunFile) -> String {
 }
 
 /// As a POSIX shell reads it as one word.
-fn shell_word(text: &str) -> String {
+pub(super) fn shell_word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/+:".contains(c);
     match !text.is_empty() && text.chars().all(is_plain) {
         true => text.to_owned(),

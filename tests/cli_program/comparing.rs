@@ -22,10 +22,17 @@ impl Project {
     /// A program that stands in for another praxis: it gives the same run each time, after `extra` with `$n` runs before.
     #[cfg(unix)]
     fn stand_in(&self, extra: &str) -> String {
+        self.stand_in_without("no flag", extra)
+    }
+
+    /// The same of a praxis that doesn't know the flag `unknown`.
+    #[cfg(unix)]
+    fn stand_in_without(&self, unknown: &str, extra: &str) -> String {
         let run = self.compare(&["--skip-aliasing", "--quiet", "--out", "real"]);
         assert!(run.status.success(), "{}", stderr(&run));
         let script = format!(
             "#!/bin/sh\n[ \"$1\" = --version ] && echo praxis 0.0.1 && exit\n\
+             case \"$*\" in *--help) case \"$*\" in *'{unknown}'*) exit 2; esac; exit; esac\necho \"$*\" >>told\n\
              n=$(cat n 2>/dev/null || echo 0)\necho $((n + 1)) >n\n{extra}\nwhile [ $# -gt 0 ]; do [ \"$1\" = --out ] && out=$2; shift; done\ncp real/run.json \"$out/run.json\"\n"
         );
         self.program("other.sh", &script)
@@ -154,7 +161,32 @@ fn cli_comparing_goes_on_after_a_run_that_failed() {
         panic!("{:?}", experiment.pairs[1].void)
     };
     assert_eq!(message, "the device was lost");
-    assert!(stdout(&output).contains("a pair is void: a run of A failed: the device was lost"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("pair 2 is void: a run of A failed: the device was lost"), "{}", stdout(&output));
+}
+
+/// What one side's runs are told, the other's are told too.
+#[cfg(unix)]
+#[test]
+fn cli_comparing_gives_both_sides_the_same_options() {
+    for (unknown, n_told) in [("no flag", 1), ("--submit-blocks", 0)] {
+        let project = Project::new();
+        let other = project.stand_in_without(unknown, "");
+        let flags =
+            ["--frames", "3", "--warmup", "1", "--size", "16x9", "--rays", "off", "--clock-gate", "100", "--seed", "0"];
+        let mut command = praxis(project.path());
+        command.args(["bench", "box", "--vs", &other, "--pairs", "2", "--out", "a"]).args(flags);
+        let output = command.output().expect("it starts");
+        // A busy machine may find out otherwise whether submit blocks: that voids a pair.
+        assert!(output.status.code() == Some(0) || n_told == 0, "{}", stderr(&output));
+        let experiment = project.experiment("a");
+        assert_eq!(experiment.a.arguments, experiment.b.arguments);
+        let n_hints = experiment.a.arguments.iter().filter(|argument| argument.starts_with("--submit-blocks=")).count();
+        assert_eq!(n_hints, n_told, "{:?}", experiment.a.arguments);
+        assert_eq!(experiment.warnings.iter().any(|warning| warning.contains("can't be told")), n_told == 0);
+        let told = std::fs::read_to_string(project.file("told")).expect("it wrote down what it was told");
+        let goldens: Vec<bool> = told.lines().map(|line| line.contains("--skip-goldens")).collect();
+        assert_eq!(goldens[..2], [false, n_told == 1], "{told}");
+    }
 }
 
 #[cfg(unix)]

@@ -213,7 +213,7 @@ impl Experiment {
         self.pairs
             .iter()
             .position(|pair| half(&pair))
-            .map(|pair_idx| format!("pair {pair_idx} is not void, but half of it is missing"))
+            .map(|pair_idx| format!("pair {} is not void, but half of it is missing", pair_idx + 1))
     }
 }
 

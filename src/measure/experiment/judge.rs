@@ -4,7 +4,7 @@ use super::series::{Series, line_names};
 use super::{
     Clock, Estimate, Experiment, ExperimentState, LineResult, Look, Pair, Plan, Scale, Verdict, VoidReason, gate_clock,
 };
-use crate::measure::names::LineKind;
+use crate::measure::names::{LineKind, has_waiting};
 use crate::measure::statistics::{detectable_effect, hodges_lehmann, holm, median, robust_deviation, signed_rank_test};
 
 /// The probability with which [`LineResult::detectable`] would have been found.
@@ -134,10 +134,10 @@ fn estimate(plan: &Plan, scale: Scale, differences: &[f64]) -> Estimate {
     }
 }
 
-/// A time on the CPU, with the clock's part taken out of each pair.
+/// A time that the CPU works, with the clock's part taken out of each pair.
 fn estimate_at_one_clock(plan: &Plan, series: &Series) -> Option<Estimate> {
     let kind = LineKind::of(&series.name);
-    let is_cpu = !kind.is_gpu(&series.name) && kind != LineKind::Chain;
+    let is_cpu = !kind.is_gpu(&series.name) && kind != LineKind::Chain && !has_waiting(&series.name);
     let is_time = series.unit == crate::measure::Unit::Nanoseconds && series.scale == Scale::Ratio;
     if !(is_cpu && is_time) || series.chain.len() != series.differences.len() {
         return None;
@@ -147,7 +147,7 @@ fn estimate_at_one_clock(plan: &Plan, series: &Series) -> Option<Estimate> {
 }
 
 /// How far beyond no difference, with its sign: on the ratios' scale the logarithm.
-fn distance(value: f64, scale: Scale) -> f64 {
+pub(super) fn distance(value: f64, scale: Scale) -> f64 {
     match scale {
         Scale::Ratio => value.ln(),
         Scale::Difference => value,
@@ -155,7 +155,7 @@ fn distance(value: f64, scale: Scale) -> f64 {
 }
 
 /// The margin as [`distance`] measures: 2% more is as far as 2% less the other way round.
-fn margin_distance(margin: f64, scale: Scale) -> f64 {
+pub(super) fn margin_distance(margin: f64, scale: Scale) -> f64 {
     match scale {
         Scale::Ratio => margin.ln_1p(),
         Scale::Difference => margin,
@@ -173,9 +173,13 @@ fn verdict(found: &Estimate, scale: Scale, margin: f64, is_rejected: bool) -> Ve
     if is_rejected && is_beyond(found, scale, margin) {
         return if distance(found.estimate, scale) > 0.0 { Verdict::Regressed } else { Verdict::Improved };
     }
+    if is_within(low, high, scale, margin) { Verdict::Same } else { Verdict::CantTell }
+}
+
+/// Whether an interval lies within the margin.
+pub(super) fn is_within(low: f64, high: f64, scale: Scale, margin: f64) -> bool {
     let margin = margin_distance(margin, scale);
-    let is_within = distance(low, scale) >= -margin && distance(high, scale) <= margin;
-    if is_within { Verdict::Same } else { Verdict::CantTell }
+    distance(low, scale) >= -margin && distance(high, scale) <= margin
 }
 
 /// The least difference that a look at `n_pairs` pairs finds with probability [`POWER`] if pairs spread as `differences` do and

@@ -9,6 +9,7 @@
 mod file;
 mod gate;
 mod judge;
+mod outlook;
 mod pair;
 mod plan;
 mod result;
@@ -18,6 +19,7 @@ mod spread;
 pub use file::{Clock, EXPERIMENT_SCHEMA, Experiment, ExperimentError, ExperimentKind, ExperimentState, Side};
 pub use gate::gate_clock;
 pub use judge::{Judgement, POWER, detectable, judge};
+pub use outlook::{MOST_PAIRS, Outlook, Pairs};
 pub use pair::{LineStatistics, Pair, RunStatistics, SideName, VoidReason};
 pub use plan::{ALPHA, CHAIN_GATE, GATED_LINES, Look, MARGIN, N_PAIRS, NO_CHAIN_GATE, Plan};
 pub use result::{Estimate, Leaning, LineResult, Scale, Verdict};

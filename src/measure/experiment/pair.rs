@@ -82,7 +82,15 @@ impl std::fmt::Display for VoidReason {
             Self::Failed { side, message } => write!(f, "a run of {side} failed: {message}"),
             Self::Interrupted => f.write_str("interrupted"),
             Self::Void { side, message } => write!(f, "a run of {side} is void: {message}"),
-            Self::Clock { ratio } => write!(f, "the clock changed by {:+.1}%", 100.0 * (ratio - 1.0)),
+            Self::Clock { ratio } => {
+                let percent = 100.0 * (ratio - 1.0);
+                let more = if percent < 0.0 { "less" } else { "more" };
+                write!(
+                    f,
+                    "the clock changed between its runs: the clock chain took {:.1}% {more} with B",
+                    percent.abs()
+                )
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::judge::is_within;
 use crate::measure::Unit;
 
 /// What an experiment says about a line.
@@ -100,6 +101,12 @@ pub enum Leaning {
 }
 
 impl LineResult {
+    /// Whether the interval lies within the margin: the line is the same, or would be, were it judged.
+    pub fn is_within_margin(&self) -> bool {
+        let ends = self.difference.low.zip(self.difference.high);
+        ends.is_some_and(|(low, high)| is_within(low, high, self.scale, self.margin))
+    }
+
     /// Where the line leans: nothing can be told, and yet its interval, which is for this line by itself, is clear of no difference. Several lines judged
     /// together need more than that, since one of them may well look so by chance.
     pub fn leaning(&self) -> Option<Leaning> {

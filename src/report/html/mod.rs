@@ -88,14 +88,8 @@ impl Page<'_> {
             push(html, format_args!("<p>{}</p>\n", escaped(reason)));
         }
         if report.has_suspect() {
-            let commands = report.settling_commands().join("\n");
-            push(
-                html,
-                format_args!(
-                    "<p>To settle it, run both programs in turn:</p>\n<pre class=\"command\"><code>{}</code></pre>\n",
-                    escaped(&commands)
-                ),
-            );
+            html.push_str("<p>To settle it, run both programs in turn:</p>\n");
+            html.push_str(&command(&report.settling_commands().join("\n")));
         }
         html.push_str("</div>\n</section>\n");
         // What the verdict says already needs no second line.
@@ -199,6 +193,17 @@ fn glossary(glossary: &[(&str, &str)], html: &mut String) {
         push(html, format_args!("<div><dt>{word}</dt><dd>{meaning}</dd></div>\n"));
     }
     html.push_str("</dl>\n</section>\n");
+}
+
+/// Command lines in a box, which breaks between words and not at the hyphens within one.
+fn command(lines: &str) -> String {
+    let word = |word: &str| match word.contains('-') {
+        true => format!("<span class=\"word\">{}</span>", escaped(word)),
+        false => escaped(word),
+    };
+    let line = |line: &str| line.split(' ').map(word).collect::<Vec<_>>().join(" ");
+    let lines: Vec<String> = lines.lines().map(line).collect();
+    format!("<pre class=\"command\"><code>{}</code></pre>\n", lines.join("\n"))
 }
 
 /// Text as HTML shows it, in content and in quoted attributes.

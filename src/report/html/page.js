@@ -52,8 +52,10 @@
     byEffect.addEventListener("click", () => {
       const isOn = byEffect.getAttribute("aria-pressed") !== "true";
       show(null, "none", isOn);
-      if (isOn) sort((row) => row.dataset.effect, -1);
-      else sort((row) => row.dataset.order, 1);
+      sort((row) => (isOn ? row.dataset.effect : row.dataset.order), isOn ? -1 : 1);
+      // Lines that are only shown differ by chance, some of them most of all: the judged ones come before them.
+      const body = table.tBodies[0];
+      if (isOn) body.append(...[...body.rows].filter((row) => row.dataset.judged === "0"));
     });
   }
 })();

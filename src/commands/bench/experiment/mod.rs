@@ -60,6 +60,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         has_own_gate: args.experiment.clock_gate.is_some(),
         label: String::new(),
         interruption: &interruption,
+        takes_hints: None,
     };
     let end = running.go_on();
     let experiment = running.experiment;

@@ -14,6 +14,25 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// More than any version is long: what a program says beyond is not waited for.
 const MOST_BYTES: u64 = 4_096;
 
+/// Tells a run whether submit blocks, instead of having it find out.
+pub const WAITING_HINT: &str = "--submit-blocks";
+/// Tells a run that its goldens are known to be right.
+pub const GOLDENS_HINT: &str = "--skip-goldens";
+
+/// Whether `program` takes what runs after the first are told. An older praxis may not: it refuses a flag that it doesn't know
+/// before it comes to `--help`, which opens nothing.
+pub fn takes_hints(program: &Path) -> bool {
+    if std::env::current_exe().is_ok_and(|own| own == program) {
+        return true;
+    }
+    let mut command = Command::new(program);
+    command.args(["bench", &format!("{WAITING_HINT}=false"), GOLDENS_HINT, "--help"]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let asked = Instant::now();
+    let Ok(mut child) = command.spawn() else { return false };
+    ended(&mut child, asked) && child.wait().is_ok_and(|status| status.success())
+}
+
 /// The whole path of the praxis program at `path`.
 pub fn find(path: &Path) -> Result<PathBuf, WrongUsage> {
     let shown = path.display();

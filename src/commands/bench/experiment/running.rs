@@ -11,24 +11,27 @@ use praxis::measure::experiment::{
 use praxis::measure::statistics::SplitMix64;
 
 use super::child::{self, Interruption, RunEnd};
+use super::other_program::{GOLDENS_HINT, WAITING_HINT, takes_hints};
 use super::{EXPERIMENT_FILE, spread};
 use crate::commands::terminal;
 
-/// Has all runs of this program take it from the first whether submit blocks. Finding that out is a measurement of its own, which a busy
+/// What a reader should know where one of the programs is too old for the hints.
+const NO_HINTS: &str = "one of the two programs can't be told what the first run found out, so neither is: every run finds out for itself whether submit \
+                        blocks, and draws the goldens; neither is in the measured frames";
+
+/// Has all runs of a side take it from the first whether submit blocks. Finding that out is a measurement of its own, which a busy
 /// machine can disturb, and a run that waits elsewhere in the frame can't be compared.
 fn wait_alike(side: &mut Side, run: &RunFile) {
-    let is_this_program = std::env::current_exe().is_ok_and(|program| program == side.program);
-    let is_told = side.arguments.iter().any(|argument| argument.starts_with("--submit-blocks"));
-    if let Some(blocks) = run.adapter.submit_blocks.filter(|_| is_this_program && !is_told) {
-        side.arguments.push(format!("--submit-blocks={blocks}"));
+    let is_told = side.arguments.iter().any(|argument| argument.starts_with(WAITING_HINT));
+    if let Some(blocks) = run.adapter.submit_blocks.filter(|_| !is_told) {
+        side.arguments.push(format!("{WAITING_HINT}={blocks}"));
     }
 }
 
 /// What a side's runs after the first are told besides: the goldens were right, and the same program draws them right again.
 fn later_arguments(side: &Side) -> &'static [&'static str] {
-    let is_this_program = std::env::current_exe().is_ok_and(|program| program == side.program);
-    let is_told = side.arguments.iter().any(|argument| argument == "--skip-goldens");
-    if is_this_program && !is_told { &["--skip-goldens"] } else { &[] }
+    let is_told = side.arguments.iter().any(|argument| argument == GOLDENS_HINT);
+    if is_told { &[] } else { &[GOLDENS_HINT] }
 }
 
 /// An experiment that is going on.
@@ -43,6 +46,8 @@ pub struct Running<'a> {
     /// Said before each note on progress.
     pub label: String,
     pub interruption: &'a Interruption,
+    /// Whether both programs take the hints: asked for once, before the first run.
+    pub takes_hints: Option<bool>,
 }
 
 impl Running<'_> {
@@ -98,6 +103,12 @@ impl Running<'_> {
         Ok(pair)
     }
 
+    /// Whether runs are given the hints: both sides or neither, so that nothing but what is compared tells them apart.
+    fn takes_hints(&mut self) -> bool {
+        let (a, b) = (&self.experiment.a.program, &self.experiment.b.program);
+        *self.takes_hints.get_or_insert_with(|| takes_hints(a) && takes_hints(b))
+    }
+
     /// One run; the reason why its pair is void when it came to nothing.
     fn run_half(&mut self, pair_idx: usize, name: SideName) -> anyhow::Result<Result<RunStatistics, VoidReason>> {
         let letter = match name {
@@ -106,12 +117,13 @@ impl Running<'_> {
         };
         let relative = format!("runs/{pair_idx:03}-{letter}");
         let folder = self.folder.join(&relative);
+        let takes_hints = self.takes_hints();
         let side = match name {
             SideName::A => &self.experiment.a,
             SideName::B => &self.experiment.b,
         };
         let has_ever_run = side.settings != Default::default();
-        let extra = if has_ever_run { later_arguments(side) } else { &[] };
+        let extra = if has_ever_run && takes_hints { later_arguments(side) } else { &[] };
         let command = || format!("`{} {}`", side.program.display(), side.arguments.join(" "));
         let run = match child::run(side, extra, &folder, self.interruption)? {
             RunEnd::Measured(run) => *run,
@@ -160,6 +172,7 @@ impl Running<'_> {
 
     /// Takes over what a side's first run says of itself, and what this machine is known to spread by.
     fn first_run_of(&mut self, name: SideName, run: &RunFile) {
+        let takes_hints = self.takes_hints();
         let experiment = &mut self.experiment;
         let side = match name {
             SideName::A => &mut experiment.a,
@@ -175,8 +188,12 @@ impl Running<'_> {
             }
         }
         if experiment.machine == Default::default() {
-            wait_alike(&mut experiment.a, run);
-            wait_alike(&mut experiment.b, run);
+            if takes_hints {
+                wait_alike(&mut experiment.a, run);
+                wait_alike(&mut experiment.b, run);
+            } else {
+                experiment.warnings.push(NO_HINTS.to_owned());
+            }
             (experiment.machine, experiment.adapter) = (run.machine.clone(), run.adapter.clone());
             experiment.date = run.date.clone();
             if experiment.kind != ExperimentKind::SelfTest {

@@ -40,6 +40,7 @@ pub fn run(args: &BenchArgs, n_experiments: u32) -> anyhow::Result<Outcome> {
             has_own_gate: true,
             label: format!("experiment {} of {n_experiments}: ", idx + 1),
             interruption: &interruption,
+            takes_hints: None,
         };
         running.go_on().with_context(|| format!("the same command with --out {} goes on", folder.path.display()))?;
         experiments.push(running.experiment);

@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::scene;
 use crate::measure::experiment::{Experiment, Side};
 use crate::measure::{Build, Settings};
-use crate::report::html::{escaped, push};
+use crate::report::again::differing_options;
+use crate::report::html::{command, escaped, push};
 use crate::report::{counted, plain};
 
 /// What is compared with what: everything that somebody needs to run it again, in words.
@@ -21,15 +22,18 @@ pub(super) fn section(experiment: &Experiment, html: &mut String) {
         push(
             html,
             format_args!(
-                "<div class=\"stack\"><h3><i class=\"swatch side-{}\"></i>{name}: {}</h3>\n<p class=\"muted\">{about}{}</p><pre class=\"command\"><code>{}</code></pre></div>\n",
+                "<div class=\"stack\"><h3><i class=\"swatch side-{}\"></i>{name}: {}</h3>\n<p class=\"muted\">{about}{}</p>{}</div>\n",
                 name.to_lowercase(),
                 escaped(&side.label),
                 escaped(&program(&side.build)),
-                escaped(&command(side))
+                command(&command_line(side))
             ),
         );
     }
     html.push_str("</div>\n");
+    if let Some(differing) = differing_options(experiment) {
+        push(html, format_args!("<p>Besides what is compared, {}.</p>\n", escaped(&differing)));
+    }
     differing_settings(experiment, html);
     html.push_str("</section>\n");
 }
@@ -59,10 +63,14 @@ fn facts(experiment: &Experiment) -> Vec<(&'static str, String)> {
         }
     };
     let n_void = experiment.pairs.len() - experiment.n_valid_pairs();
-    let mut pairs =
-        format!("{}, A and B in turn, in an order drawn by lot", counted(experiment.n_valid_pairs() as u64, "pair"));
-    if n_void > 0 {
-        pairs.push_str(&format!("; {n_void} more that do not count"));
+    let mut pairs = format!(
+        "{}, each a run of A and one of B; which of them comes first is left to chance",
+        counted(experiment.n_valid_pairs() as u64, "pair")
+    );
+    match n_void {
+        0 => {}
+        1 => pairs.push_str("; 1 more that does not count"),
+        n => pairs.push_str(&format!("; {n} more that do not count")),
     }
     let known = |parts: &[&str]| {
         let parts: Vec<&str> = parts.iter().filter(|part| !part.is_empty()).copied().collect();
@@ -171,7 +179,7 @@ fn program(build: &Build) -> String {
     if known.is_empty() { String::new() } else { format!(": {}", known.join(", ")) }
 }
 
-fn command(side: &Side) -> String {
+fn command_line(side: &Side) -> String {
     let words = std::iter::once(side.program.display().to_string()).chain(side.arguments.iter().cloned());
     words.collect::<Vec<_>>().join(" ")
 }

@@ -1,5 +1,7 @@
 //! Charts as SVG. Colours are placeholders that become the page's CSS variables, so that one drawing serves light and dark.
 
+mod sides;
+
 use std::ops::Range;
 
 use plotters::chart::MeshStyle;
@@ -11,6 +13,8 @@ use plotters::style::TextStyle;
 use crate::measure::Unit;
 use crate::report::format_value;
 
+pub(super) use sides::{Interval, PairDots, Tone, intervals, pairs};
+
 /// Placeholders: near-black colours that nothing else uses.
 const INK: RGBColor = RGBColor(1, 0, 0);
 const GRID: RGBColor = RGBColor(2, 0, 0);
@@ -20,7 +24,9 @@ const BASELINE: RGBColor = RGBColor(5, 0, 0);
 const BUDGET: RGBColor = RGBColor(6, 0, 0);
 const GOOD: RGBColor = RGBColor(7, 0, 0);
 const WARN: RGBColor = RGBColor(8, 0, 0);
-const VARIABLES: [(&str, &str); 8] = [
+/// 9 is that of stacked parts.
+const BAND: RGBColor = RGBColor(10, 0, 0);
+const VARIABLES: [(&str, &str); 9] = [
     ("#010000", "var(--ink-2)"),
     ("#020000", "var(--grid)"),
     ("#030000", "var(--series)"),
@@ -29,6 +35,7 @@ const VARIABLES: [(&str, &str); 8] = [
     ("#060000", "var(--budget)"),
     ("#070000", "var(--good)"),
     ("#080000", "var(--warn)"),
+    ("#0A0000", "var(--band)"),
 ];
 
 /// Colours of stacked parts, `--part-0` and on; more parts begin again.
@@ -238,95 +245,6 @@ pub(super) fn history(medians: &[f64], unit: Unit, size: Size, label: &str) -> S
     })
 }
 
-/// How an interval is coloured.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Tone {
-    Bad,
-    Good,
-    Unsure,
-    Plain,
-}
-
-/// A line's difference between two sides, as ratios.
-#[derive(Clone, Debug)]
-pub(super) struct Interval {
-    pub name: String,
-    pub estimate: f64,
-    pub ends: Option<(f64, f64)>,
-    pub margin: f64,
-    pub tone: Tone,
-}
-
-/// Left of the intervals, where their lines' names are.
-const NAMES_PX: u32 = 150;
-
-/// Intervals on one axis in percent, one line below the other, each over its margin.
-pub(super) fn intervals(rows: &[Interval], size: Size, label: &str) -> String {
-    let percent = |ratio: f64| 100.0 * (ratio - 1.0);
-    let ends = rows.iter().flat_map(|row| {
-        let ends = row.ends.unwrap_or((row.estimate, row.estimate));
-        [percent(ends.0), percent(ends.1), percent(row.estimate), 100.0 * row.margin, -100.0 * row.margin]
-    });
-    let ends = ends.filter(|value| value.is_finite());
-    let (least, most) = ends.fold((-1.0f64, 1.0f64), |(least, most), value| (least.min(value), most.max(value)));
-    let pad = 0.05 * (most - least);
-    let n_rows = rows.len() as f64;
-    draw(size, label, |area| {
-        let mut chart = chart(area, [4, 2 * RIGHT_PX, NAMES_PX], least - pad..most + pad, 0.0..n_rows)?;
-        in_page_colours(chart.configure_mesh().disable_y_mesh())
-            .x_labels(if size.width_px > 500 { 7 } else { 3 })
-            .y_labels(0)
-            .x_label_formatter(&|value| match () {
-                () if value.abs() < 1e-9 => "0%".to_owned(),
-                () if most - least > 20.0 => format!("{value:+.0}%"),
-                () => format!("{value:+.1}%"),
-            })
-            .draw()?;
-        for (row_idx, row) in rows.iter().enumerate() {
-            let y = n_rows - row_idx as f64 - 0.5;
-            // What is the same either way: a factor of 1 + margin, up or down.
-            let (less, more) = (percent(1.0 / (1.0 + row.margin)), percent(1.0 + row.margin));
-            chart.draw_series([Rectangle::new([(less, y - 0.42), (more, y + 0.42)], INK.mix(0.12).filled())])?;
-            let colour = match row.tone {
-                Tone::Bad => BUDGET,
-                Tone::Good => GOOD,
-                Tone::Unsure => WARN,
-                Tone::Plain => SERIES,
-            };
-            if let Some((low, high)) = row.ends {
-                chart.draw_series(LineSeries::new([(percent(low), y), (percent(high), y)], colour.stroke_width(4)))?;
-            }
-            if row.estimate.is_finite() {
-                chart.draw_series([Circle::new((percent(row.estimate), y), 6, colour.filled())])?;
-            }
-            let at = chart.backend_coord(&(0.0, y));
-            area.draw_text(&row.name, &label_style(), (4, at.1 - 8))?;
-        }
-        chart.draw_series(LineSeries::new([(0.0, 0.0), (0.0, n_rows)], MEDIAN.stroke_width(1)))?;
-        Ok(())
-    })
-}
-
-/// Runs of two sides, pair by pair, each as one dot.
-pub(super) fn pairs(halves: &[(f64, f64)], unit: Unit, size: Size, label: &str) -> String {
-    let values = || halves.iter().flat_map(|(a, b)| [*a, *b]).filter(|value| value.is_finite());
-    let (least, most) = values().fold((f64::INFINITY, 0.0f64), |(least, most), v| (least.min(v), most.max(v)));
-    let least = least.min(most);
-    let pad = ((most - least) * 0.12).max(most * 0.005).max(1.0);
-    let last = halves.len().saturating_sub(1).max(1) as f64;
-    draw(size, label, |area| {
-        let mut chart = chart(area, [8, RIGHT_PX, LEFT_PX], -0.5..last + 0.5, (least - pad).max(0.0)..most + pad)?;
-        mesh(&mut chart, unit, size)?;
-        for (pair_idx, (a, b)) in halves.iter().enumerate() {
-            let x = pair_idx as f64;
-            chart.draw_series(LineSeries::new([(x, *a), (x, *b)], INK.mix(0.4).stroke_width(1)))?;
-            chart.draw_series([Circle::new((x, *a), 4, BASELINE.filled())])?;
-            chart.draw_series([Circle::new((x, *b), 4, SERIES.filled())])?;
-        }
-        Ok(())
-    })
-}
-
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
@@ -358,11 +276,15 @@ fn mesh(chart: &mut Chart, unit: Unit, size: Size) -> Outcome {
     in_page_colours(chart.configure_mesh().disable_x_mesh())
         .x_labels(if size.width_px > 500 { 8 } else { 4 })
         .y_labels(4)
-        // Frames and pairs are counted: between two of them there is nothing to label.
-        .x_label_formatter(&|at| if at.fract() == 0.0 { format!("{:.0}", at.abs()) } else { String::new() })
+        .x_label_formatter(&whole)
         .y_label_formatter(&|value| axis_label(*value, unit))
         .draw()?;
     Ok(())
+}
+
+/// Frames and pairs are counted: between two of them there is nothing to label.
+fn whole(at: &f64) -> String {
+    if at.fract() == 0.0 { format!("{:.0}", at.abs()) } else { String::new() }
 }
 
 /// Draws, and puts the page's colours in. A chart that can't be drawn becomes a sentence.
