@@ -107,7 +107,7 @@ fn choose_memory_once(doorbells: &mut impl Doorbells, measured: &mut Measured) -
         let n = best(|seen| (seen.n_risen, seen.n_looks));
         format!("a running kernel's stores don't reach the CPU: it saw the heartbeat rise in {n} looks at best")
     };
-    Err(format!("{direction}, in {} kinds of memory{killed}", types.len()))
+    Err(NotFound::No(format!("{direction}, in {} kinds of memory{killed}", types.len())))
 }
 
 /// The first memory in which `works` holds. What was seen in a memory before counts.

@@ -196,7 +196,7 @@ fn notes(experiment: &Experiment, html: &mut String) {
 fn with_code(note: &str) -> String {
     let parts = note.split('`').enumerate();
     // Before, code, after, code: an odd number of parts, or the last backtick has no other.
-    let is_paired = note.matches('`').count() % 2 == 0;
+    let is_paired = note.matches('`').count().is_multiple_of(2);
     match is_paired {
         true => parts
             .map(|(idx, part)| match idx % 2 {
