@@ -67,7 +67,9 @@ fn probe_gpu_resident_ops_compares_right_results_or_says_why_not() {
     }
     assert_eq!(report.ended, Ended::Complete);
     let titles: Vec<&str> = report.tables.iter().map(|table| table.title.as_str()).collect();
-    assert_eq!(titles.len(), 6, "{titles:?}");
+    // On a busy machine the second worker may not be had; then the report says so.
+    let n_left_out = report.cautions.iter().filter(|caution| caution.starts_with("no second worker")).count();
+    assert_eq!(titles.len() + n_left_out, 6, "{titles:?}, {:?}", report.cautions);
     // Two lengths of six operations, each done in five ways.
     assert_eq!(report.tables[2].rows.len(), 12);
     for way in 0..5 {

@@ -327,7 +327,82 @@ fn resident_gpu_stop_drains_and_answers_stay() {
     }
     let after = worker.submit(&[Operation::Sum { a: &a, out: None }]).map(drop);
     assert!(after.is_err_and(|error| error.to_string().contains("it was stopped")));
+    // Nobody could read what is written now.
+    for refused in [worker.write(&a, &[0.0; 1_000]), worker.array_from(&[1.0]).map(drop), worker.array(1).map(drop)] {
+        assert!(refused.is_err_and(|error| error.to_string().contains("it was stopped")));
+    }
     worker.stop();
+}
+
+/// What is not a number, infinities and zeros of both signs, each with each.
+#[test]
+fn resident_gpu_special_values_compare_and_filter_as_on_the_cpu() {
+    let Some(worker) = worker(&config()) else { return };
+    let special = [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.0, -0.0, 1.0, -1.0];
+    let pairs: Vec<(f32, f32)> = special.iter().flat_map(|x| special.map(|y| (*x, y))).collect();
+    let (x, y): (Vec<f32>, Vec<f32>) = pairs.iter().copied().unzip();
+    let (a, b) = (worker.array_from(&x).expect("room"), worker.array_from(&y).expect("room"));
+    let out = worker.array(x.len()).expect("room");
+    let holds = |comparison, x: f32, y: f32| match comparison {
+        Comparison::Less => x < y,
+        Comparison::LessEqual => x <= y,
+        Comparison::Greater => x > y,
+        Comparison::GreaterEqual => x >= y,
+        Comparison::Equal => x == y,
+        Comparison::NotEqual => x != y,
+    };
+    for comparison in Comparison::ALL {
+        run(&worker, Operation::Compare { a: &a, comparison, b: Operand::Array(&b), out: &out });
+        let expected: Vec<f32> = pairs.iter().map(|(x, y)| f32::from(u8::from(holds(comparison, *x, *y)))).collect();
+        assert_eq!(worker.read(&out).expect("it is there"), expected, "{comparison:?}");
+        run(&worker, Operation::Compare { a: &a, comparison, b: f32::NAN.into(), out: &out });
+        let expected = f32::from(u8::from(comparison == Comparison::NotEqual));
+        assert_eq!(worker.read(&out).expect("it is there"), vec![expected; x.len()], "{comparison:?} with NaN");
+    }
+    // A mask that is not a number isn't 0.
+    let answer = run(&worker, Operation::Filter { a: &b, mask: &a, out: &out });
+    let kept: Vec<u32> = pairs.iter().filter(|(x, _)| *x != 0.0).map(|(_, y)| y.to_bits()).collect();
+    assert_eq!(answer.count(0), Some(kept.len()));
+    let found: Vec<u32> = worker.read(&out).expect("it is there").iter().map(|x| x.to_bits()).collect();
+    assert_eq!(found[..kept.len()], kept);
+}
+
+/// An operation of the user's that goes on for longer than anybody waits: the worker is lost, says so, and lets go of its thread.
+#[test]
+fn resident_gpu_a_kernel_that_does_not_end_keeps_nobody() {
+    let user = "fn user_operation(a: f32, b: f32, parameters: vec4<f32>) -> f32 {
+        var x = a;
+        for (var i = 0u; i < u32(parameters.x); i++) {
+            for (var j = 0u; j < 1000000u; j++) { x = fract(x * 1.1 + 0.3); }
+        }
+        return x;
+    }";
+    let config = Config { user_operation: Some(user.into()), silence_time: Duration::from_millis(300), ..config() };
+    let Some(worker) = worker(&config) else { return };
+    let a = worker.array(4).expect("room");
+    let parameters = [4_000.0, 0.0, 0.0, 0.0];
+    let ticket =
+        worker.submit(&[Operation::User { a: &a, b: 0.0.into(), parameters, out: &a }]).expect("it is submitted");
+    let submitted = Instant::now();
+    let error = ticket.wait().expect_err("it takes tens of seconds").to_string();
+    assert!(error.contains("no sign of life for 300ms") && error.lines().count() == 1, "{error}");
+    drop(worker);
+    assert!(submitted.elapsed() < Duration::from_secs(8), "{:?}", submitted.elapsed());
+}
+
+#[test]
+fn resident_gpu_more_memory_than_the_adapter_allows_is_a_fault_of_the_configuration() {
+    for (name, config) in [
+        ("arena_bytes", Config { arena_bytes: 1 << 33, ..config() }),
+        ("readback_bytes", Config { readback_bytes: 1 << 33, ..config() }),
+    ] {
+        match start(&config) {
+            Err(StartError::Config(told)) => assert!(told.contains(name), "{told}"),
+            Err(StartError::Unavailable(why)) => assert!(!why.reason.contains("words"), "{why}"),
+            Err(error) => panic!("{error}"),
+            Ok(_) => println!("this adapter allows 8 GiB"),
+        }
+    }
 }
 
 #[test]
@@ -348,6 +423,11 @@ fn resident_gpu_what_makes_no_sense_is_refused_before_it_is_submitted() {
     assert_eq!(refused(&[user]), Invalid::NoUserOperation { step_idx: 0 });
     assert_eq!(worker.write(&a, &[0.0; 7]), Err(Invalid::Slice { slice: 7, array: 8 }.into()));
     assert_eq!(worker.array(0).map(drop), Err(Invalid::Empty.into()));
+    if let Some(other) = self::worker(&config()) {
+        let theirs = other.array(8).expect("room");
+        assert_eq!(worker.write(&theirs, &[0.0; 8]), Err(Invalid::ForeignArray.into()));
+        assert_eq!(worker.read(&theirs).map(drop), Err(Invalid::ForeignArray.into()));
+    }
     let too_much = worker.array(1 << 19).map(drop).expect_err("the arena has a quarter of a million");
     assert!(
         matches!(too_much, OperationError::OutOfMemory { arena_bytes, .. } if arena_bytes == 1 << 20),

@@ -48,7 +48,8 @@ pub enum UserOperationError {
 /// # Errors
 /// [`UserOperationError`].
 pub(super) fn check(wgsl: &str) -> Result<(), UserOperationError> {
-    let module = naga::front::wgsl::parse_str(wgsl).map_err(|error| UserOperationError::Wgsl(said_of(&error, wgsl)))?;
+    let module = naga::front::wgsl::parse_str(wgsl)
+        .map_err(|error| UserOperationError::Wgsl(placed(error.location(wgsl), wgsl, error.message())))?;
     let words = words_of(wgsl);
     if let Some(word) = FORBIDDEN.into_iter().find(|word| words.iter().any(|found| found == word)) {
         return Err(UserOperationError::Forbidden(word));
@@ -70,8 +71,9 @@ pub(super) fn check(wgsl: &str) -> Result<(), UserOperationError> {
     }
     let mut validator =
         naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
-    let info =
-        validator.validate(&module).map_err(|error| UserOperationError::NotValid(reasons_of(error.as_inner())))?;
+    let info = validator.validate(&module).map_err(|error| {
+        UserOperationError::NotValid(placed(error.location(wgsl), wgsl, &reasons_of(error.as_inner())))
+    })?;
     for (handle, function) in module.functions.iter() {
         let name = function.name.clone().unwrap_or_default();
         let function = &info[handle];
@@ -89,10 +91,18 @@ pub(super) fn check(wgsl: &str) -> Result<(), UserOperationError> {
     Ok(())
 }
 
-/// A parser's error in one line.
-fn said_of(error: &naga::front::wgsl::ParseError, wgsl: &str) -> String {
-    let message = error.message();
-    error.location(wgsl).map_or_else(|| message.to_owned(), |at| format!("line {}: {message}", at.line_number))
+/// What is wrong with a text and where, in one line.
+fn placed(place: Option<naga::SourceLocation>, wgsl: &str, message: &str) -> String {
+    const MOST_SHOWN: usize = 100;
+    let line_of =
+        |place: naga::SourceLocation| Some((place.line_number, wgsl.lines().nth(place.line_number as usize - 1)?));
+    match place.filter(|place| place.line_number > 0).and_then(line_of) {
+        Some((number, line)) => {
+            let shown: String = line.trim().chars().take(MOST_SHOWN).collect();
+            format!("line {number}, `{shown}`: {message}")
+        }
+        None => message.to_owned(),
+    }
 }
 
 /// An error and what it came from, in one line.
@@ -193,6 +203,7 @@ mod tests {
             (format!("@compute @workgroup_size(1) fn user_main() {{}}\n{operation}"), "no entry points"),
             (format!("fn min(x: f32) -> f32 {{ return x; }}\n{operation}"), "`min` must begin with `user_`"),
             (format!("const N_LANES: u32 = 7u;\n{operation}"), "`N_LANES` must begin"),
+            (format!("const N_LANES = 7;\n{operation}"), "redefinition of `N_LANES`"),
             (format!("struct Settings {{ x: f32 }}\n{operation}"), "`Settings` must begin"),
             (body("storageBarrier(); return a;"), "has a barrier"),
             (body("return dpdx(a);"), "has a barrier"),
@@ -203,7 +214,7 @@ mod tests {
             (String::new(), "it must have the function"),
         ] {
             let told = refused(&wgsl);
-            assert!(told.contains(reason), "{wgsl}: {told}");
+            assert!(told.contains(reason) && told.lines().count() == 1, "{wgsl}: {told}");
         }
     }
 }
