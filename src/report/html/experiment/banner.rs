@@ -98,19 +98,20 @@ fn undecided(experiment: &Experiment, html: &mut String) {
 /// How many pairs a line needs, or why pairs won't do.
 fn what_it_takes(line: &LineResult, outlook: Outlook) -> String {
     let margin = percents(line.margin);
-    let too_far = format!("not within {MOST_PAIRS}: runs of one side differ by a factor of {:.1}", outlook.run_factor);
+    let too_far = format!("more than {MOST_PAIRS}");
+    let noise = format!("Its runs of one side differ by a factor of {:.1}.", outlook.run_factor);
     match (outlook.for_estimate, outlook.for_margin) {
-        (None, Pairs::About(n)) => format!(". About {n} pairs would find a difference of the margin's {margin}."),
+        (None, Pairs::About(n)) => format!(". To find a difference of {margin}: about {n} pairs."),
         (None, Pairs::TooMany) => {
-            format!(". More pairs would find a difference of the margin's {margin}, but {too_far}.")
+            format!(". To find a difference of {margin}: {too_far} pairs. {noise}")
         }
         (Some(Pairs::About(n)), Pairs::About(most)) => {
-            format!(". About {n} pairs would find as much, about {most} the margin's {margin}.")
+            format!(". To confirm that: about {n} pairs; to find {margin}: about {most}.")
         }
         (Some(Pairs::About(n)), Pairs::TooMany) => {
-            format!(". About {n} pairs would find as much; the margin's {margin} {too_far}.")
+            format!(". To confirm that: about {n} pairs; to find {margin}: {too_far}. {noise}")
         }
-        (Some(Pairs::TooMany), _) => format!(". More pairs would find as much, but {too_far}."),
+        (Some(Pairs::TooMany), _) => format!(". To confirm that: {too_far} pairs. {noise}"),
     }
 }
 
@@ -134,7 +135,7 @@ fn next(experiment: &Experiment, html: &mut String) {
             push(
                 html,
                 format_args!(
-                    "<p>It made all the {n_pairs} that it was given, and can't take more: when it looks was fixed before the first one. {}</p>\n",
+                    "<p>It made all the {n_pairs} that it was given. None can be added: at how many pairs it judges was fixed beforehand. {}</p>\n",
                     more_pairs(experiment)
                 ),
             );
@@ -154,7 +155,7 @@ fn more_pairs(experiment: &Experiment) -> String {
     match hopeless.is_empty() {
         true => "A new comparison with more:".to_owned(),
         false => format!(
-            "For {} a quieter machine or longer runs (<code>--frames</code>) are needed. A new comparison with more pairs, for the rest:",
+            "For {} take a quieter machine or longer runs (more <code>--frames</code>). A new comparison with more pairs, to confirm the rest:",
             hopeless.join(", ")
         ),
     }
@@ -278,7 +279,7 @@ mod tests {
         for part in [
             "The same, within the margin of 2%: <b>gpu_frame</b>",
             "Can't tell yet: 1 of 2 judged lines",
-            "200: runs of one side differ by a factor of 1.7",
+            "more than 200 pairs. Its runs of one side differ by a factor of 1.7.",
             "/new bench town <span class=\"word\">--vs</span> /old <span class=\"word\">--frames=60</span>",
             "--pairs=",
             "<code>praxis bench town --self-test 20</code>",

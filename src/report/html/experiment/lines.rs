@@ -101,7 +101,7 @@ fn told(experiment: &Experiment, line: &LineResult) -> String {
     }
     if let Some(spread) = line.spread {
         told.push(format!(
-            "From run to run its median varies by {:.1}% (standard deviation), without what the two runs of a pair have in common.",
+            "From run to run its median varies by {:.1}% (a standard deviation, from the pairs' median absolute deviation, so that single outliers don't count), without what the two runs of a pair have in common.",
             100.0 * spread
         ));
     }

@@ -35,7 +35,7 @@ pub(super) fn section(experiment: &Experiment, html: &mut String) {
         format_args!(
             "<section id=\"lines\">\n<h2>Every line</h2>\n<p class=\"lead\">A and B are medians over runs of the run's median. B to A and B − A are the middle of \
              the pairs' own ratios and differences, which cancel what drifts, and not those of the two medians; intervals hold the true value with {percent:.0}% certainty. \
-             Detectable is the least slowdown that would have been found nine times in ten: it is more than an interval is wide, since an interval is for one line \
+             Detectable is the least slowdown that would have been found nine times in ten: it is the margin and more, and more than an interval is wide, since an interval is for one line \
              by itself, while {n_judged} lines are judged together, in {looks}. A heading sorts; a name leads to the line's runs.</p>\n\
              <p class=\"choose\"><button type=\"button\" id=\"by-effect\" aria-pressed=\"false\" title=\"The judged lines first, then the others\">largest effect first</button></p>\n\
              <div class=\"scroll\">\n<table id=\"table\">\n<thead><tr>"
