@@ -49,6 +49,18 @@ fn run(worker: &ResidentWorker, operation: Operation) -> praxis::resident::Answe
     worker.submit(&[operation]).and_then(Ticket::wait).expect("it is done")
 }
 
+type Holds = fn(f32, f32) -> bool;
+
+/// What the CPU makes of each comparison.
+const COMPARISONS: [(Comparison, Holds); 6] = [
+    (Comparison::Less, |x, y| x < y),
+    (Comparison::LessEqual, |x, y| x <= y),
+    (Comparison::Greater, |x, y| x > y),
+    (Comparison::GreaterEqual, |x, y| x >= y),
+    (Comparison::Equal, |x, y| x == y),
+    (Comparison::NotEqual, |x, y| x != y),
+];
+
 /// Sizes around vectors, lines, workgroups and blocks.
 const SIZES: [usize; 12] = [1, 3, 4, 5, 31, 32, 127, 129, 1023, 1024, 1025, 9_001];
 
@@ -75,14 +87,7 @@ fn resident_gpu_every_operation_gives_what_the_cpu_does() {
         mapped(Operation::Add { a, b: 2.5.into(), out }, &|x, _| x + 2.5);
         mapped(Operation::Multiply { a, b: both, out }, &|x, y| x * y);
         mapped(Operation::Multiply { a, b: (-3.0).into(), out }, &|x, _| x * -3.0);
-        for (comparison, holds) in [
-            (Comparison::Less, (|x, y| x < y) as fn(f32, f32) -> bool),
-            (Comparison::LessEqual, |x, y| x <= y),
-            (Comparison::Greater, |x, y| x > y),
-            (Comparison::GreaterEqual, |x, y| x >= y),
-            (Comparison::Equal, |x, y| x == y),
-            (Comparison::NotEqual, |x, y| x != y),
-        ] {
+        for (comparison, holds) in COMPARISONS {
             mapped(Operation::Compare { a, comparison, b: both, out }, &|x, y| f32::from(u8::from(holds(x, y))));
             let b = Operand::Scalar(x[0]);
             mapped(Operation::Compare { a, comparison, b, out }, &|v, _| f32::from(u8::from(holds(v, x[0]))));
@@ -343,17 +348,9 @@ fn resident_gpu_special_values_compare_and_filter_as_on_the_cpu() {
     let (x, y): (Vec<f32>, Vec<f32>) = pairs.iter().copied().unzip();
     let (a, b) = (worker.array_from(&x).expect("room"), worker.array_from(&y).expect("room"));
     let out = worker.array(x.len()).expect("room");
-    let holds = |comparison, x: f32, y: f32| match comparison {
-        Comparison::Less => x < y,
-        Comparison::LessEqual => x <= y,
-        Comparison::Greater => x > y,
-        Comparison::GreaterEqual => x >= y,
-        Comparison::Equal => x == y,
-        Comparison::NotEqual => x != y,
-    };
-    for comparison in Comparison::ALL {
+    for (comparison, holds) in COMPARISONS {
         run(&worker, Operation::Compare { a: &a, comparison, b: Operand::Array(&b), out: &out });
-        let expected: Vec<f32> = pairs.iter().map(|(x, y)| f32::from(u8::from(holds(comparison, *x, *y)))).collect();
+        let expected: Vec<f32> = pairs.iter().map(|(x, y)| f32::from(u8::from(holds(*x, *y)))).collect();
         assert_eq!(worker.read(&out).expect("it is there"), expected, "{comparison:?}");
         run(&worker, Operation::Compare { a: &a, comparison, b: f32::NAN.into(), out: &out });
         let expected = f32::from(u8::from(comparison == Comparison::NotEqual));

@@ -1,10 +1,7 @@
 //! The commands that two sides ran with: what differs between them, and how to compare them again.
 
 use super::settle::shell_word;
-use crate::measure::experiment::{CHAIN_GATE, Experiment, ExperimentKind, MARGIN, Side};
-
-/// Tells a run what the comparison's first run found out.
-const WAITING_HINT: &str = "--submit-blocks";
+use crate::measure::experiment::{CHAIN_GATE, Experiment, ExperimentKind, MARGIN, Side, WAITING_HINT};
 
 /// Options that one side had and the other had not, besides what is compared; `None` where there are none.
 pub(super) fn differing_options(experiment: &Experiment) -> Option<String> {

@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
+use super::Config;
 use super::error::StartError;
 use super::kernel::{KernelOptions, N_LOOKS, kernel_wgsl};
 use super::layout::{
     BEATS_WORD, CALL_WORD, COUNTED_WORD, MAX_TURNS, STATE_WORDS, SUM_BLOCK, answers_words, mailbox_words,
 };
 use super::polling::{self, PollFault};
-use super::{Config, user_operation};
 use crate::gpu::{Gpu, GpuError, MemoryType, RawError, SharedMemory, compute_pipeline, read_buffer, storage_layout};
 
 const LABEL: &str = "praxis::resident";
@@ -78,11 +78,8 @@ pub(super) struct KernelDevice {
 }
 
 impl KernelDevice {
-    /// Compiles the kernel over `memory`, for workgroups of `n_lanes`.
+    /// Compiles the kernel over `memory`, for workgroups of `n_lanes`. The user's operation has been checked.
     pub fn new(gpu: Gpu, memory: &Memory, config: &Config, n_lanes: u32) -> Result<Self, StartError> {
-        if let Some(wgsl) = &config.user_operation {
-            user_operation::check(wgsl)?;
-        }
         let factory = &gpu.factory;
         let options = KernelOptions::new(config, n_lanes);
         let module = factory.shader_from_text(LABEL, kernel_wgsl(options, config.user_operation.as_deref()));

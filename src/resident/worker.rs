@@ -122,7 +122,7 @@ impl ResidentWorker {
     /// reads them: there is no copy, and no submission.
     ///
     /// # Errors
-    /// [`Invalid::Slice`], [`Invalid::Foreign`] or [`OperationError::Lost`].
+    /// [`Invalid::Slice`], [`Invalid::ForeignArray`] or [`OperationError::Lost`].
     pub fn write(&self, array: &Array, values: &[f32]) -> Result<(), OperationError> {
         self.check_slice(array, values.len())?;
         self.shared.lock().check_open()?;
@@ -134,7 +134,7 @@ impl ResidentWorker {
     /// Reads `array` after everything that was submitted before.
     ///
     /// # Errors
-    /// [`Invalid::Foreign`], or as [`Ticket::wait`].
+    /// [`Invalid::ForeignArray`], or as [`Ticket::wait`].
     pub fn read(&self, array: &Array) -> Result<Vec<f32>, OperationError> {
         let mut values = vec![0.0; array.len()];
         self.copy_out(array, &mut values)?;

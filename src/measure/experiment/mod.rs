@@ -21,6 +21,6 @@ pub use gate::gate_clock;
 pub use judge::{Judgement, POWER, detectable, judge};
 pub use outlook::{MOST_PAIRS, Outlook, Pairs};
 pub use pair::{LineStatistics, Pair, RunStatistics, SideName, VoidReason};
-pub use plan::{ALPHA, CHAIN_GATE, GATED_LINES, Look, MARGIN, N_PAIRS, NO_CHAIN_GATE, Plan};
+pub use plan::{ALPHA, CHAIN_GATE, GATED_LINES, Look, MARGIN, N_PAIRS, NO_CHAIN_GATE, Plan, WAITING_HINT};
 pub use result::{Estimate, Leaning, LineResult, Scale, Verdict};
 pub use spread::{LineSpread, MachineSpread, SPREAD_SCHEMA, SpreadError};

@@ -23,6 +23,8 @@ pub const ALPHA: f64 = 0.01;
 pub const MARGIN: f64 = 0.02;
 /// How far chains of a pair may differ on a machine of which no self-test is known.
 pub const CHAIN_GATE: f64 = 0.05;
+/// The flag that tells a run what the comparison's first run found out: whether submit blocks. A program from before it refuses it.
+pub const WAITING_HINT: &str = "--submit-blocks";
 /// A gate that lets every pair pass: of A/A pairs, which find out how far chains differ.
 pub const NO_CHAIN_GATE: f64 = 1e3;
 /// Pairs that count, at most, unless something else is asked for.

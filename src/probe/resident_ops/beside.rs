@@ -13,8 +13,8 @@ use crate::resident::{Array, Operation, ResidentWorker, Ticket};
 
 const NAMES: [&str; 3] = ["no kernel", "the kernel polls, idle", "the kernel has an operation for each frame"];
 /// What stands for a frame: so many chains of ten over a million rows in one submission.
-const N_CHAINS: u32 = 8;
-const N_ROWS: usize = 1_000_000;
+pub(super) const N_CHAINS: u32 = 8;
+pub(super) const N_ROWS: usize = 1_000_000;
 
 struct Beside<'a> {
     clock: SystemClock,

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use super::beside::{N_CHAINS, N_ROWS};
 use super::submitted::{Arrays, Pipelines};
 use super::{Data, Op, lost, set_polling};
 use crate::gpu::Gpu;
@@ -33,9 +34,6 @@ const LOADS: [Load; 3] = [
 ];
 /// Most that a kernel keeps a frame waiting.
 const KERNEL_TIME: Duration = Duration::from_millis(5);
-/// What stands for a frame: as in the comparison with a kernel that polls.
-const N_CHAINS: u32 = 8;
-const N_ROWS: usize = 1_000_000;
 const LONGEST: Duration = Duration::from_secs(8);
 
 struct BesideIdle<'a> {

@@ -7,6 +7,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use praxis::measure::experiment::WAITING_HINT;
+
 use crate::commands::WrongUsage;
 
 /// How long a program has to say its version: a praxis does so before it opens anything.
@@ -14,8 +16,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// More than any version is long: what a program says beyond is not waited for.
 const MOST_BYTES: u64 = 4_096;
 
-/// Tells a run whether submit blocks, instead of having it find out.
-pub const WAITING_HINT: &str = "--submit-blocks";
 /// Tells a run that its goldens are known to be right.
 pub const GOLDENS_HINT: &str = "--skip-goldens";
 

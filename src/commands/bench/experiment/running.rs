@@ -6,12 +6,12 @@ use std::path::Path;
 use anyhow::{bail, ensure};
 use praxis::measure::RunFile;
 use praxis::measure::experiment::{
-    Experiment, ExperimentKind, ExperimentState, Pair, RunStatistics, Side, SideName, Verdict, VoidReason,
+    Experiment, ExperimentKind, ExperimentState, Pair, RunStatistics, Side, SideName, Verdict, VoidReason, WAITING_HINT,
 };
 use praxis::measure::statistics::SplitMix64;
 
 use super::child::{self, Interruption, RunEnd};
-use super::other_program::{GOLDENS_HINT, WAITING_HINT, takes_hints};
+use super::other_program::{GOLDENS_HINT, takes_hints};
 use super::{EXPERIMENT_FILE, spread};
 use crate::commands::terminal;
 

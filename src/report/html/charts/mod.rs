@@ -273,8 +273,13 @@ fn label_style() -> TextStyle<'static> {
 
 /// Frames along, the line's unit up.
 fn mesh(chart: &mut Chart, unit: Unit, size: Size) -> Outcome {
+    counted_mesh(chart, unit, if size.width_px > 500 { 8 } else { 4 })
+}
+
+/// What is counted along, the line's unit up.
+fn counted_mesh(chart: &mut Chart, unit: Unit, n_labels: usize) -> Outcome {
     in_page_colours(chart.configure_mesh().disable_x_mesh())
-        .x_labels(if size.width_px > 500 { 8 } else { 4 })
+        .x_labels(n_labels)
         .y_labels(4)
         .x_label_formatter(&whole)
         .y_label_formatter(&|value| axis_label(*value, unit))

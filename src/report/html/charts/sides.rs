@@ -3,8 +3,8 @@
 use plotters::prelude::*;
 
 use super::{
-    BAND, BASELINE, BUDGET, GOOD, INK, LEFT_PX, MEDIAN, RIGHT_PX, SERIES, Size, WARN, axis_label, chart, draw,
-    in_page_colours, label_style, whole,
+    BAND, BASELINE, BUDGET, GOOD, INK, LEFT_PX, MEDIAN, RIGHT_PX, SERIES, Size, WARN, chart, counted_mesh, draw,
+    in_page_colours, label_style,
 };
 use crate::measure::Unit;
 
@@ -97,12 +97,7 @@ pub(in crate::report::html) fn pairs(dots: &[PairDots], n_pairs: usize, unit: Un
     let last = n_pairs.max(2) as f64;
     draw(size, label, |area| {
         let mut chart = chart(area, [8, RIGHT_PX, LEFT_PX], 0.5..last + 0.5, (least - pad).max(0.0)..most + pad)?;
-        in_page_colours(chart.configure_mesh().disable_x_mesh())
-            .x_labels(n_pairs.clamp(2, if size.width_px > 500 { 16 } else { 8 }))
-            .y_labels(4)
-            .x_label_formatter(&whole)
-            .y_label_formatter(&|value| axis_label(*value, unit))
-            .draw()?;
+        counted_mesh(&mut chart, unit, n_pairs.clamp(2, if size.width_px > 500 { 16 } else { 8 }))?;
         for pair in dots {
             let x = pair.number as f64;
             let strength = if pair.is_void { 0.2 } else { 0.4 };

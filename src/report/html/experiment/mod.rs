@@ -41,18 +41,23 @@ impl ExperimentPage<'_> {
 
 fn header(experiment: &Experiment, html: &mut String) {
     let n_valid = experiment.n_valid_pairs();
-    let n_void = experiment.pairs.len() - n_valid;
     let mut facts = vec![format!("{} of runs", counted(n_valid as u64, "pair"))];
-    facts.extend((n_void > 0).then(|| match n_void {
-        1 => "1 more that does not count".to_owned(),
-        n => format!("{n} more that do not count"),
-    }));
+    facts.extend(not_counted(experiment));
     facts.extend(ran::at_a_glance(experiment));
     facts.extend(
         [&experiment.adapter.name, &experiment.machine.cpu].into_iter().filter(|name| !name.is_empty()).cloned(),
     );
     facts.extend(ran::date(experiment));
     top("praxis comparison", scene(experiment), &facts, html);
+}
+
+/// How many pairs were run besides those that count, if any.
+fn not_counted(experiment: &Experiment) -> Option<String> {
+    match experiment.pairs.len() - experiment.n_valid_pairs() {
+        0 => None,
+        1 => Some("1 more that does not count".to_owned()),
+        n => Some(format!("{n} more that do not count")),
+    }
 }
 
 /// A scene may be a path: what its file is called is name enough.

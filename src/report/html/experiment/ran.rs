@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::scene;
+use super::{not_counted, scene};
 use crate::measure::experiment::{Experiment, Side};
 use crate::measure::{Build, Settings};
 use crate::report::again::differing_options;
@@ -62,15 +62,12 @@ fn facts(experiment: &Experiment) -> Vec<(&'static str, String)> {
             (a, b) => a.or(b),
         }
     };
-    let n_void = experiment.pairs.len() - experiment.n_valid_pairs();
     let mut pairs = format!(
         "{}, each a run of A and one of B; which of them comes first is left to chance",
         counted(experiment.n_valid_pairs() as u64, "pair")
     );
-    match n_void {
-        0 => {}
-        1 => pairs.push_str("; 1 more that does not count"),
-        n => pairs.push_str(&format!("; {n} more that do not count")),
+    if let Some(others) = not_counted(experiment) {
+        pairs.push_str(&format!("; {others}"));
     }
     let known = |parts: &[&str]| {
         let parts: Vec<&str> = parts.iter().filter(|part| !part.is_empty()).copied().collect();
