@@ -61,8 +61,8 @@ const COMPARISONS: [(Comparison, Holds); 6] = [
     (Comparison::NotEqual, |x, y| x != y),
 ];
 
-/// Sizes around vectors, lines, workgroups and blocks.
-const SIZES: [usize; 12] = [1, 3, 4, 5, 31, 32, 127, 129, 1023, 1024, 1025, 9_001];
+/// Sizes around vectors, lines, subgroups and what they do alone, workgroups and blocks.
+const SIZES: [usize; 17] = [1, 3, 4, 5, 31, 32, 33, 64, 65, 127, 129, 256, 257, 1023, 1024, 1025, 9_001];
 
 #[test]
 fn resident_gpu_every_operation_gives_what_the_cpu_does() {
@@ -103,6 +103,21 @@ fn resident_gpu_every_operation_gives_what_the_cpu_does() {
 }
 
 #[test]
+fn resident_gpu_sums_have_the_same_bits_whoever_adds() {
+    let Some(worker) = worker(&config()) else { return };
+    for n in SIZES {
+        for (name, x) in [("numbers", numbers(n, 5)), ("negative zeros", vec![-0.0; n])] {
+            let a = worker.array_from(&x).expect("room");
+            // First behind what the CPU wrote, by all lanes; then, if it is small, by those that watch.
+            for round in 0..2 {
+                let sum = run(&worker, Operation::Sum { a: &a, out: None }).sum(0).expect("a sum");
+                assert_eq!(sum.to_bits(), sum_of(&x).to_bits(), "{n} {name}, {round}: {sum}");
+            }
+        }
+    }
+}
+
+#[test]
 fn resident_gpu_filters_keep_the_order_and_leave_the_rest() {
     let Some(worker) = worker(&config()) else { return };
     for n in SIZES {
@@ -115,11 +130,16 @@ fn resident_gpu_filters_keep_the_order_and_leave_the_rest() {
         ] {
             let (a, m) = (worker.array_from(&x).expect("room"), worker.array_from(&mask).expect("room"));
             let out = worker.array_from(&vec![99.0; n]).expect("room");
-            let count = run(&worker, Operation::Filter { a: &a, mask: &m, out: &out }).count(0);
             let mut expected: Vec<f32> = x.iter().zip(&mask).filter(|(_, m)| **m != 0.0).map(|(x, _)| *x).collect();
-            assert_eq!(count, Some(expected.len()), "{n}, {name}");
+            let n_kept = expected.len();
             expected.resize(n, 99.0);
-            assert_eq!(worker.read(&out).expect("it is read"), expected, "{n}, {name}");
+            // First behind what the CPU wrote, by all lanes; then, if it is small, by those that watch.
+            for round in 0..2 {
+                let count = run(&worker, Operation::Filter { a: &a, mask: &m, out: &out }).count(0);
+                assert_eq!(count, Some(n_kept), "{n}, {name}, {round}");
+                assert_eq!(worker.read(&out).expect("it is read"), expected, "{n}, {name}, {round}");
+                run(&worker, Operation::Fill { out: &out, value: 99.0 });
+            }
         }
     }
 }

@@ -27,6 +27,7 @@ pub const COMPUTE_FEATURES: &[wgpu::Features] = &[
     wgpu::Features::TIMESTAMP_QUERY,
     wgpu::Features::MEMORY_DECORATION_COHERENT,
     wgpu::Features::MEMORY_DECORATION_VOLATILE,
+    wgpu::Features::SUBGROUP,
 ];
 
 /// How to choose and open an adapter.

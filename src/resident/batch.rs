@@ -7,8 +7,8 @@ use super::checksum;
 use super::error::Invalid;
 use super::layout::{
     A_WORD, B_WORD, CAPACITY_WORD, CHECK_WORD, COMPARISON_SHIFT, HAS_ARRAY_B, HAS_MORE_TO_READ, HAS_NEW_ARRAYS,
-    HAS_TO_WAIT, HEADER_WORD, MAX_STEPS, MEMBERS_SHIFT, N_WORD, NUMBER_WORD, OUT_WORD, PARAMETERS_WORD, STEP_WORDS,
-    WHAT_WORD,
+    HAS_TO_WAIT, HEADER_WORD, IS_SMALL, MAX_STEPS, MEMBERS_SHIFT, N_WORD, NUMBER_WORD, OUT_WORD, PARAMETERS_WORD,
+    STEP_WORDS, SUM_BLOCK, WHAT_WORD,
 };
 use super::operation::{Comparison, Operand, Operation};
 
@@ -141,6 +141,26 @@ impl Step {
     }
 }
 
+/// Up to how many elements a step is worked on by the subgroup that watches the ring, and by nobody else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct SmallLimits {
+    /// Operations element by element.
+    map: u32,
+    filter: u32,
+    sum: u32,
+}
+
+impl SmallLimits {
+    /// For subgroups of `narrowest` to `widest` lanes: what the kernel has room for (`small.wgsl`), and for operations element by
+    /// element, which have no such bound, what is faster than telling the others (docs/resident.md).
+    pub fn of(narrowest: u32, widest: u32) -> Self {
+        const FASTER: u32 = 256;
+        const ROWS: u32 = 8;
+        let sum = if widest * ROWS * 4 <= SUM_BLOCK as u32 { narrowest * ROWS * 4 } else { 0 };
+        Self { map: FASTER, filter: narrowest * 2 * 4, sum }
+    }
+}
+
 /// A chain, checked: everything of a slot but its number. Lies on the stack: a submission allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Batch {
@@ -176,6 +196,18 @@ impl Batch {
         self.steps.push(step);
     }
 
+    /// Whether the lanes that watch the ring do it alone: one step within `limits`.
+    fn is_small(&self, limits: SmallLimits) -> bool {
+        let [step] = self.steps.as_slice() else { return false };
+        let n_most = match step.opcode {
+            Opcode::Copy => 0,
+            Opcode::Filter => limits.filter,
+            Opcode::Sum => limits.sum,
+            _ => limits.map,
+        };
+        step.n <= n_most
+    }
+
     /// Elements of its largest step.
     pub fn n_most(&self) -> u32 {
         self.n_most
@@ -187,16 +219,24 @@ impl Batch {
     }
 
     /// The first step as it stands in the slot: it announces the batch as `number`, for `n_members` workgroups. `has_new_arrays`: the CPU
-    /// has written to arrays since the batch before.
-    pub fn first_words(&self, number: u32, n_members: u32, has_new_arrays: bool) -> [u32; STEP_WORDS] {
+    /// has written to arrays since the batch before. `limits`: what of it is small.
+    pub fn first_words(
+        &self,
+        number: u32,
+        n_members: u32,
+        has_new_arrays: bool,
+        limits: SmallLimits,
+    ) -> [u32; STEP_WORDS] {
         let mut words = self.steps.first().map_or([0; STEP_WORDS], Step::words);
         let has_more_to_read = self.later_steps().iter().any(Step::has_result)
             || self.steps.iter().any(|step| step.opcode == Opcode::Copy);
+        let is_small = n_members == 1 && !has_new_arrays && !has_more_to_read && self.is_small(limits);
         let flag = |is_set: bool, flag: u32| if is_set { flag } else { 0 };
         words[NUMBER_WORD] = number;
         words[HEADER_WORD] = self.steps.len() as u32
             | flag(has_new_arrays, HAS_NEW_ARRAYS)
             | flag(has_more_to_read, HAS_MORE_TO_READ)
+            | flag(is_small, IS_SMALL)
             | n_members << MEMBERS_SHIFT;
         words[CHECK_WORD] = checksum::of_step(&words);
         words
@@ -255,7 +295,9 @@ mod tests {
 
     #[test]
     fn resident_batches_say_what_the_cpu_reads_besides_the_answers_first_quad() {
-        let has_more = |steps: &[Step]| batch(steps).first_words(1, 1, false)[HEADER_WORD] & HAS_MORE_TO_READ != 0;
+        let has_more = |steps: &[Step]| {
+            batch(steps).first_words(1, 1, false, SmallLimits::default())[HEADER_WORD] & HAS_MORE_TO_READ != 0
+        };
         let (add, sum) = (step(Opcode::Add, 8), step(Opcode::Sum, 8));
         assert!(!has_more(&[add]) && !has_more(&[sum]) && !has_more(&[sum, add]));
         assert!(has_more(&[add, sum]) && has_more(&[sum, step(Opcode::Filter, 8)]) && has_more(&[Step::copy(0, 8)]));
@@ -272,8 +314,29 @@ mod tests {
 
     #[test]
     fn resident_batches_are_announced_by_a_first_step_that_fits_its_check_word() {
-        let words = batch(&[step(Opcode::Sum, 8); 3]).first_words(77, 5, true);
+        let words = batch(&[step(Opcode::Sum, 8); 3]).first_words(77, 5, true, SmallLimits::of(32, 32));
         assert_eq!((words[NUMBER_WORD], words[CHECK_WORD]), (77, checksum::of_step(&words)));
         assert_eq!(words[HEADER_WORD], 3 | HAS_NEW_ARRAYS | HAS_MORE_TO_READ | 5 << MEMBERS_SHIFT);
+    }
+
+    #[test]
+    fn resident_batches_are_small_if_the_watching_lanes_can_do_them_at_once() {
+        let is_small = |steps: &[Step], limits: SmallLimits, n_members, has_new_arrays| {
+            batch(steps).first_words(1, n_members, has_new_arrays, limits)[HEADER_WORD] & IS_SMALL != 0
+        };
+        let limits = SmallLimits::of(32, 32);
+        let fits = |opcode, n| is_small(&[step(opcode, n)], limits, 1, false);
+        assert!(fits(Opcode::Add, 256) && !fits(Opcode::Add, 257));
+        assert!(fits(Opcode::Filter, 256) && !fits(Opcode::Filter, 257));
+        assert!(fits(Opcode::Sum, 1024) && !fits(Opcode::Sum, 1025));
+        // The CPU reads what a copy leaves.
+        assert!(!fits(Opcode::Copy, 8));
+        let add = step(Opcode::Add, 8);
+        assert!(!is_small(&[add, add], limits, 1, false), "the second step is not in the first line");
+        assert!(!is_small(&[add], limits, 2, false) && !is_small(&[add], limits, 1, true));
+        // Eight rows of quads are all that a lane has; a subgroup of 64 would have more columns than the tree is wide there.
+        let of_sums = |narrowest, widest| SmallLimits::of(narrowest, widest).sum;
+        assert_eq!((of_sums(8, 8), of_sums(8, 32), of_sums(32, 64), of_sums(64, 64)), (256, 256, 0, 0));
+        assert!(!is_small(&[add], SmallLimits::default(), 1, false));
     }
 }

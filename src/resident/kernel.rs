@@ -9,6 +9,7 @@ use crate::gpu::COUNT_BEFORE_WGSL;
 const LEAD: &str = include_str!("kernel/lead.wgsl");
 const RING: &str = include_str!("kernel/ring.wgsl");
 const OPERATIONS: &str = include_str!("kernel/operations.wgsl");
+const SMALL: &str = include_str!("kernel/small.wgsl");
 
 /// Looks at the ring between two heartbeats.
 pub(super) const N_LOOKS: u32 = 64;
@@ -70,7 +71,7 @@ pub(super) fn kernel_wgsl(options: KernelOptions, user_operation: Option<&str>) 
         let _ = writeln!(text, "const {name}: bool = {value};");
     }
     text.push_str(&checksum::factors_wgsl());
-    for part in [LEAD, RING, OPERATIONS, COUNT_BEFORE_WGSL, user_operation.unwrap_or(user_operation::NONE)] {
+    for part in [LEAD, RING, OPERATIONS, SMALL, COUNT_BEFORE_WGSL, user_operation.unwrap_or(user_operation::NONE)] {
         text.push_str(part);
         text.push('\n');
     }
@@ -94,7 +95,8 @@ mod tests {
             };
             let text = kernel_wgsl(KernelOptions::new(&config, n_lanes), None);
             let module = naga::front::wgsl::parse_str(&text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(&text)));
-            let capabilities = naga::valid::Capabilities::MEMORY_DECORATION_COHERENT;
+            let capabilities =
+                naga::valid::Capabilities::MEMORY_DECORATION_COHERENT | naga::valid::Capabilities::SUBGROUP;
             let mut validator = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), capabilities);
             validator.validate(&module).unwrap_or_else(|e| panic!("{}", e.emit_to_string(&text)));
         }

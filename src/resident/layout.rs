@@ -47,6 +47,8 @@ pub const HAS_TO_WAIT: u32 = 1 << 17;
 pub const HAS_NEW_ARRAYS: u32 = 1 << 8;
 /// In the header: the CPU looks at more than the answer's first quad, so that all of it has to be there first.
 pub const HAS_MORE_TO_READ: u32 = 1 << 9;
+/// In the header: one step of few elements, with nothing to wait for before it or before its answer.
+pub const IS_SMALL: u32 = 1 << 10;
 /// In the header: where the number of workgroups stands.
 pub const MEMBERS_SHIFT: u32 = 16;
 
@@ -116,6 +118,7 @@ pub(super) const CONSTANTS: &[(&str, usize)] = &[
     ("HAS_TO_WAIT", HAS_TO_WAIT as usize),
     ("HAS_NEW_ARRAYS", HAS_NEW_ARRAYS as usize),
     ("HAS_MORE_TO_READ", HAS_MORE_TO_READ as usize),
+    ("IS_SMALL", IS_SMALL as usize),
     ("MEMBERS_SHIFT", MEMBERS_SHIFT as usize),
     ("HEARTBEAT_WORD", HEARTBEAT_WORD),
     ("LAUNCH_WORD", LAUNCH_WORD),

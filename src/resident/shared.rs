@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::Config;
 use super::arena::{Arena, Array};
-use super::batch::Batch;
+use super::batch::{Batch, SmallLimits};
 use super::checksum;
 use super::device::Memory;
 use super::error::OperationError;
@@ -59,6 +59,7 @@ pub(super) struct Shared {
     n_workgroups: u32,
     shared_from: u32,
     n_elements_each: u32,
+    small: SmallLimits,
 }
 
 /// Behind the lock.
@@ -87,6 +88,8 @@ pub(super) struct Sharing {
     pub n_lanes: u32,
     /// Whether the kernel runs on this CPU.
     pub is_software: bool,
+    /// What the leader's watching lanes do alone.
+    pub small: SmallLimits,
 }
 
 impl Core {
@@ -128,6 +131,7 @@ impl Shared {
             shared_from: u32::try_from(config.shared_from).unwrap_or(u32::MAX),
             // A vector of four for each lane: fewer, and some would have nothing to do.
             n_elements_each: sharing.n_lanes * 4,
+            small: sharing.small,
         }
     }
 
@@ -199,7 +203,7 @@ impl Shared {
         // Who takes the mark away announces what was fenced before it was set.
         let has_new_arrays =
             self.has_new_arrays.load(Ordering::Acquire) && self.has_new_arrays.swap(false, Ordering::AcqRel);
-        mailbox.store_from(at, &batch.first_words(number, n_members, has_new_arrays));
+        mailbox.store_from(at, &batch.first_words(number, n_members, has_new_arrays, self.small));
         // Now, and not when a buffer is full.
         store_fence();
     }

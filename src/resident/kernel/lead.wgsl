@@ -31,12 +31,16 @@ var<workgroup> first_result: u32;
 // What the leader sees in the ring, and the others in the call's word.
 const NOTHING: u32 = 0u;
 const RUNG: u32 = 1u;
+const ANSWERED: u32 = 2u;
 const NO_CALL: u32 = 0u;
 const END: u32 = 0xffffffffu;
 
 @compute @workgroup_size(N_LANES)
 fn main(
     @builtin(local_invocation_index) lane: u32,
+    @builtin(subgroup_id) subgroup: u32,
+    @builtin(subgroup_invocation_id) place: u32,
+    @builtin(subgroup_size) width: u32,
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) n_workgroups: vec3<u32>,
 ) {
@@ -63,12 +67,14 @@ fn main(
     var last = NO_CALL;
     // Drivers inline every call: there is one loop for both, so that the kernel has everything once.
     for (var turn = 0u; !is_leader || turn < n_turns; turn++) {
-        if (lane == 0u) {
-            if (is_leader) {
-                found = watch(number, launch);
-            } else {
-                found = listen(last);
+        if (is_leader && subgroup == 0u) {
+            let seen = watch(place, width, number, launch);
+            if (place == 0u) {
+                found = seen;
             }
+        }
+        if (!is_leader && lane == 0u) {
+            found = listen(last);
         }
         let event = workgroupUniformLoad(&found);
         if (event == END) {
@@ -82,6 +88,11 @@ fn main(
             }
         }
         if (event == NOTHING) {
+            continue;
+        }
+        if (is_leader && event == ANSWERED) {
+            settle(lane, number, false);
+            number += 1u;
             continue;
         }
         var n_members = event % (2u * MAX_MEMBERS);

@@ -17,10 +17,11 @@ var<workgroup> counts: array<u32, N_LANES>;
 
 fn step_at(step_idx: u32) -> Step {
     let at = step_idx * STEP_QUADS;
-    let first = slot[at];
-    let second = slot[at + 1u];
-    let parameters = bitcast<vec4<f32>>(slot[at + 2u]);
-    return Step(first.y, first.z, first.w, second.x, second.y, second.z, parameters);
+    return step_of(slot[at], slot[at + 1u], slot[at + 2u]);
+}
+
+fn step_of(first: vec4<u32>, second: vec4<u32>, third: vec4<u32>) -> Step {
+    return Step(first.y, first.z, first.w, second.x, second.y, second.z, bitcast<vec4<f32>>(third));
 }
 
 fn opcode_of(step: Step) -> u32 {
@@ -68,10 +69,14 @@ fn quads_within(offset: u32, n_quads: u32, n_all: u32) -> u32 {
     return min(n_quads, n_all - min(offset, n_all));
 }
 
+fn n_quads_of_elements(n: u32) -> u32 {
+    return n / 4u + u32((n & 3u) != 0u);
+}
+
 // Quads of a step that lie in the arena, whichever operand is the one that ends first.
 fn n_quads_of(step: Step) -> u32 {
     let opcode = opcode_of(step);
-    var n_quads = step.n / 4u + u32((step.n & 3u) != 0u);
+    var n_quads = n_quads_of_elements(step.n);
     if (opcode != FILL) {
         n_quads = quads_within(step.a, n_quads, N_ARENA_QUADS);
     }
@@ -90,7 +95,6 @@ fn n_elements_of(step: Step) -> u32 {
 
 fn map(lane: u32, member: u32, n_members: u32, step: Step) {
     let opcode = opcode_of(step);
-    let comparison = (step.what >> COMPARISON_SHIFT) & 0xffu;
     let n_quads = n_quads_of(step);
     let n_lanes = n_members * N_LANES;
     let has_one = n_quads <= n_lanes;
@@ -111,25 +115,29 @@ fn map(lane: u32, member: u32, n_members: u32, step: Step) {
             readback[step.out + quad] = x;
             continue;
         }
-        var z = y;
-        switch (opcode) {
-            case ADD: { z = x + y; }
-            case MULTIPLY: { z = x * y; }
-            case COMPARE: { z = compare(comparison, x, y); }
-            case USER: {
-                z = vec4(
-                    user_operation(x.x, y.x, step.parameters),
-                    user_operation(x.y, y.y, step.parameters),
-                    user_operation(x.z, y.z, step.parameters),
-                    user_operation(x.w, y.w, step.parameters),
-                );
-            }
-            default: {}
-        }
+        let z = operated(step, x, y);
         arena[step.out + quad] = z;
         if (has_one) {
             keep_quads(step, x, y, z);
         }
+    }
+}
+
+fn operated(step: Step, x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
+    switch (opcode_of(step)) {
+        case ADD: { return x + y; }
+        case MULTIPLY: { return x * y; }
+        case COMPARE: { return compare((step.what >> COMPARISON_SHIFT) & 0xffu, x, y); }
+        case USER: {
+            return vec4(
+                user_operation(x.x, y.x, step.parameters),
+                user_operation(x.y, y.y, step.parameters),
+                user_operation(x.z, y.z, step.parameters),
+                user_operation(x.w, y.w, step.parameters),
+            );
+        }
+        // A fill's.
+        default: { return y; }
     }
 }
 
@@ -197,7 +205,7 @@ const BLOCK_QUADS: u32 = SUM_BLOCK / 4u;
 fn block_sum(lane: u32, is_scratch: bool, offset: u32, n: u32, block: u32) -> f32 {
     for (var j = lane; j < BLOCK_QUADS; j += N_LANES) {
         let quad = block * BLOCK_QUADS + j;
-        let n_left = max(n, quad * 4u) - quad * 4u;
+        let n_left = left_of(n, quad);
         var x = vec4(0.0);
         if (n_left > 0u) {
             if (is_scratch) {
@@ -206,8 +214,7 @@ fn block_sum(lane: u32, is_scratch: bool, offset: u32, n: u32, block: u32) -> f3
                 x = arena[offset + quad];
             }
         }
-        x = select(vec4(0.0), x, vec4(0u, 1u, 2u, 3u) < vec4(n_left));
-        part[j] = (x.x + x.y) + (x.z + x.w);
+        part[j] = quad_sum(x, n_left);
     }
     for (var width = BLOCK_QUADS / 2u; width > 0u; width >>= 1u) {
         workgroupBarrier();
@@ -216,6 +223,17 @@ fn block_sum(lane: u32, is_scratch: bool, offset: u32, n: u32, block: u32) -> f3
         }
     }
     return workgroupUniformLoad(&part[0]);
+}
+
+// Of `n` elements those from this quad on.
+fn left_of(n: u32, quad: u32) -> u32 {
+    return max(n, quad * 4u) - quad * 4u;
+}
+
+// Of a quad's first `n_left` elements.
+fn quad_sum(quad: vec4<f32>, n_left: u32) -> f32 {
+    let x = select(vec4(0.0), quad, vec4(0u, 1u, 2u, 3u) < vec4(n_left));
+    return (x.x + x.y) + (x.z + x.w);
 }
 
 // Alone: all of it. Shared: a member's blocks; then, for whoever came last, the sum of what all left. The halves of the scratch memory
@@ -274,15 +292,31 @@ fn kept(step: Step, quad: u32, n_quads: u32) -> vec4<bool> {
     if (quad >= n_quads) {
         return vec4(false);
     }
-    let n_left = step.n - quad * 4u;
+    return kept_of(arena[step.b + quad], step.n - quad * 4u);
+}
+
+fn kept_of(mask: vec4<f32>, n_left: u32) -> vec4<bool> {
     // What is not a number isn't 0: see `compare`.
-    return !(arena[step.b + quad] == vec4(0.0)) & (vec4(0u, 1u, 2u, 3u) < vec4(n_left));
+    return !(mask == vec4(0.0)) & (vec4(0u, 1u, 2u, 3u) < vec4(n_left));
+}
+
+// Stores what is kept of a quad, from element `first` of the output on.
+fn put_kept(step: Step, quad: vec4<f32>, is_kept: vec4<bool>, first: u32) {
+    let capacity = min(step.capacity, quads_within(step.out, 0x3fffffffu, N_ARENA_QUADS) * 4u);
+    var to = first;
+    for (var c = 0u; c < 4u; c++) {
+        if (is_kept[c]) {
+            if (to < capacity) {
+                arena[step.out + to / 4u][to % 4u] = quad[c];
+            }
+            to += 1u;
+        }
+    }
 }
 
 // Tiles one after another are one member's, so that what it keeps is in one piece. Shared, all count first; the second time each begins
 // behind what the members before it keep.
 fn filter_tiles(lane: u32, member: u32, n_members: u32, step: Step, step_idx: u32, number: u32, round: u32) {
-    let capacity = min(step.capacity, quads_within(step.out, 0x3fffffffu, N_ARENA_QUADS) * 4u);
     let n_quads = n_quads_of(step);
     let n_tiles = n_quads / N_LANES + u32(n_quads % N_LANES != 0u);
     let n_each = n_tiles / n_members + u32(n_tiles % n_members != 0u);
@@ -309,18 +343,10 @@ fn filter_tiles(lane: u32, member: u32, n_members: u32, step: Step, step_idx: u3
                 own += atomicLoad(&state[MEMBER_COUNTS_WORD + other]);
             }
         }
-        var to = next + count_before(lane, own);
+        let to = next + count_before(lane, own);
         next += workgroupUniformLoad(&counts[N_LANES - 1u]);
         if (any(is_kept)) {
-            let x = arena[step.a + quad];
-            for (var c = 0u; c < 4u; c++) {
-                if (is_kept[c]) {
-                    if (to < capacity) {
-                        arena[step.out + to / 4u][to % 4u] = x[c];
-                    }
-                    to += 1u;
-                }
-            }
+            put_kept(step, arena[step.a + quad], is_kept, to);
         }
     }
     if (is_counting) {

@@ -27,23 +27,49 @@ fn answer_for_interrupted(lane: u32) -> u32 {
     return began;
 }
 
-// Looks at the ring for a while. All of a first step is read in every look, so that nothing is left to read when it is there; its check
-// word says whether it is there whole.
-fn watch(number: u32, launch: u32) -> u32 {
+// Looks at the ring for a while. All of a first step is read in every look, a quad by each of four lanes, so that nothing is left to read
+// when it is there; its check word says whether it is there whole. A small step is worked on at once.
+fn watch(place: u32, width: u32, number: u32, launch: u32) -> u32 {
     let at = slot_quad(number);
-    for (var look = 0u; look < N_LOOKS; look++) {
-        let quads = array(mailbox[at], mailbox[at + 1u], mailbox[at + 2u], mailbox[at + 3u]);
-        let end = mailbox[END_WORD / 4u].x;
-        // An end comes first, or a busy ring could put it off for ever.
-        if (end >= launch) {
-            return END;
+    var n_looks = 0u;
+    loop {
+        var quads: array<vec4<u32>, STEP_QUADS>;
+        var seen = NOTHING;
+        if (place == 0u) {
+            for (; n_looks < N_LOOKS && seen == NOTHING; n_looks++) {
+                quads = array(mailbox[at], mailbox[at + 1u], mailbox[at + 2u], mailbox[at + 3u]);
+                // An end comes first, or a busy ring could put it off for ever.
+                if (mailbox[END_WORD / 4u].x >= launch) {
+                    seen = END;
+                } else if (quads[0].x == number) {
+                    seen = RUNG;
+                }
+            }
         }
-        if (quads[0].x == number && quads[3].w == check_of_step(quads)) {
+        seen = subgroupBroadcast(seen, 0u);
+        if (seen != RUNG) {
+            return seen;
+        }
+        let second = subgroupBroadcast(quads[1], 0u);
+        let step = step_of(subgroupBroadcast(quads[0], 0u), second, subgroupBroadcast(quads[2], 0u));
+        let is_small = (second.w & IS_SMALL) != 0u;
+        // On their way while the check word is looked at. What is read for half of a step is read for nothing.
+        var pairs: Pairs;
+        if (is_small) {
+            pairs = pairs_at(step, place, place + width);
+        }
+        if (subgroupBroadcast(u32(quads[3].w == check_of_step(quads)), 0u) == 0u) {
+            continue;
+        }
+        if (is_small) {
+            return work_small(place, width, number, launch, step, pairs);
+        }
+        if (place == 0u) {
             slot[0] = quads[0];
             slot[1] = quads[1];
             slot[2] = quads[2];
-            return RUNG;
         }
+        return RUNG;
     }
     return NOTHING;
 }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use super::super::batch::SmallLimits;
 use super::super::check::{self, Measured};
 use super::super::device::{DeviceFault, KernelDevice, Memory};
 use super::super::error::{OperationError, StartError, Unavailable};
@@ -48,6 +49,9 @@ impl ResidentWorker {
     ) -> Result<Self, Fail> {
         let gpu = Gpu::open_for_compute_on(instance, adapter)?;
         config.check_against(&gpu.device.limits()).map_err(Fail::Start)?;
+        if !gpu.device.features().contains(wgpu::Features::SUBGROUP) {
+            return Err(Fail::Unavailable("the adapter has no subgroup operations".into()));
+        }
         check::check_memory(&gpu, measured)?;
         let (Some(there), Some(back)) = (measured.there, measured.back) else {
             return Err(Fail::Unavailable("no memory was found".into()));
@@ -61,7 +65,11 @@ impl ResidentWorker {
         let max_workgroups = if is_software && !config.shares_on_software { 1 } else { config.max_workgroups };
         check::check_kernel(&device, max_workgroups, measured)?;
 
-        let sharing = Sharing { n_workgroups: measured.n_workgroups, n_lanes, is_software };
+        let small = match config.answers_after_stores {
+            true => SmallLimits::default(),
+            false => SmallLimits::of(info.subgroup_min_size, info.subgroup_max_size),
+        };
+        let sharing = Sharing { n_workgroups: measured.n_workgroups, n_lanes, is_software, small };
         let shared = Arc::new(Shared::new(memory, config, sharing));
         // The keeper asks a kernel to end; its own bound is for when the keeper can't.
         let kernel_ns = config.kernel_time.as_nanos() as f64 * 4.0;
