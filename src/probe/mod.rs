@@ -13,6 +13,7 @@ pub mod interleave;
 mod kernel;
 pub mod latency;
 pub mod line;
+mod power;
 pub mod report;
 pub mod resident;
 pub mod resident_ops;

@@ -1,7 +1,5 @@
 //! One small operation through the worker, and its share of a chain.
 
-use std::time::Duration;
-
 use super::{lost, set_polling};
 use crate::probe::clock::{Clock, SystemClock};
 use crate::probe::context::{Context, Effort};
@@ -95,25 +93,5 @@ pub(super) fn measure(
             chain.median / 1e3 / N_CHAIN as f64
         ));
     }
-    measure_idle(report, context, worker)
-}
-
-/// CPU time of the process while nothing is submitted, with a kernel that polls and without one.
-fn measure_idle(report: &mut ProbeReport, context: &Context, worker: &ResidentWorker) -> Result<(), ProbeError> {
-    let window = match context.effort {
-        Effort::Full => Duration::from_secs(1),
-        Effort::Quick => Duration::from_millis(100),
-    };
-    let mut rows = Vec::new();
-    for (name, is_polling) in [("idle, its kernel polls", true), ("idle, without a kernel", false)] {
-        set_polling(worker, is_polling)?;
-        let (cpu, wall_ns) = (context.clock.cpu_ns(), context.clock.now_ns());
-        std::thread::sleep(window);
-        let cpu = context.clock.cpu_ns().since(cpu);
-        let wall_ns = context.clock.now_ns() - wall_ns;
-        rows.push(vec![Cell::from(name), cpu.process_ns.map(|ns| ns as f64 / wall_ns as f64).into()]);
-    }
-    let columns = vec![Column::text("the worker"), Column::number("cores busy", "", 3)];
-    report.tables.push(Table { title: "CPU time of a worker with nothing to do".into(), columns, rows });
     Ok(())
 }

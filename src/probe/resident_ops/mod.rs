@@ -3,6 +3,7 @@
 
 mod beside;
 mod beside_idle;
+mod cost;
 mod latency;
 mod on_cpu;
 mod submitted;
@@ -208,6 +209,9 @@ fn measure_with(
     let n_variants = subject.variants.len();
     let measured = measure_interleaved(plan, n_variants, &mut subject, &context.clock, watch);
     table::fill(report, rows, &subject.variants, measured);
+    if report.ended == Ended::Complete {
+        cost::measure(report, gpu, context, &mut subject, watch)?;
+    }
     if report.ended == Ended::Complete {
         beside::measure(report, gpu, context, worker, watch)?;
     }

@@ -23,7 +23,7 @@ const SLOT_QUADS: u32 = SLOT_WORDS / 4u;
 
 // The batch's slot, in every workgroup that works on it.
 var<workgroup> slot: array<vec4<u32>, SLOT_QUADS>;
-// What lane 0 found, for all lanes.
+// What one lane found, for all lanes.
 var<workgroup> found: u32;
 // What the first step of a batch came to that one workgroup has alone: lane 0 writes it and reads it.
 var<workgroup> first_result: u32;
@@ -31,6 +31,7 @@ var<workgroup> first_result: u32;
 // What the leader sees in the ring, and the others in the call's word.
 const NOTHING: u32 = 0u;
 const RUNG: u32 = 1u;
+// It was a small step, and there is nothing left to do but to settle it.
 const ANSWERED: u32 = 2u;
 const NO_CALL: u32 = 0u;
 const END: u32 = 0xffffffffu;

@@ -27,8 +27,8 @@ fn answer_for_interrupted(lane: u32) -> u32 {
     return began;
 }
 
-// Looks at the ring for a while. All of a first step is read in every look, a quad by each of four lanes, so that nothing is left to read
-// when it is there; its check word says whether it is there whole. A small step is worked on at once.
+// Looks at the ring for a while. All of a first step is read in every look, so that nothing is left to read when it is there; its check
+// word says whether it is there whole. One lane of a subgroup looks and tells the others: a small step they work on at once.
 fn watch(place: u32, width: u32, number: u32, launch: u32) -> u32 {
     let at = slot_quad(number);
     var n_looks = 0u;
@@ -71,6 +71,7 @@ fn watch(place: u32, width: u32, number: u32, launch: u32) -> u32 {
         }
         return RUNG;
     }
+    // Never reached; the language asks for it.
     return NOTHING;
 }
 
