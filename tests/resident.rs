@@ -96,6 +96,13 @@ fn resident_gpu_every_operation_gives_what_the_cpu_does() {
         mapped(Operation::User { a, b: both, parameters, out }, &|x, y| x.max(y) + 1.0);
         mapped(Operation::User { a, b: 4.0.into(), parameters, out }, &|x, _| x.max(4.0) + 1.0);
 
+        // In place, from either side.
+        run(&worker, Operation::Fill { out, value: 3.0 });
+        run(&worker, Operation::Multiply { a: out, b: both, out });
+        run(&worker, Operation::Add { a, b: Operand::Array(out), out });
+        let expected: Vec<f32> = x.iter().zip(&y).map(|(x, y)| x + 3.0 * y).collect();
+        assert_eq!(worker.read(out).expect("it is read"), expected, "{n}: in place");
+
         let sum = run(&worker, Operation::Sum { a, out: Some(out) }).sum(0).expect("a sum");
         assert_eq!(sum.to_bits(), sum_of(&x).to_bits(), "{n}");
         assert_eq!(worker.read(out).expect("it is read")[0], sum);
@@ -311,6 +318,22 @@ fn resident_gpu_a_killed_kernel_interrupts_one_chain_and_the_next_launch_goes_on
     assert!(answers.all(|answer| answer.is_ok()), "the others are done");
     // The killed one ended after its first step; the three others added twice.
     assert_eq!(worker.read(&b).expect("it is read"), [7.0; 8]);
+}
+
+#[test]
+fn resident_gpu_a_kernel_killed_in_a_small_step_interrupts_it_and_nothing_is_done_twice() {
+    let Some(worker) = worker(&config()) else { return };
+    let (a, b) = (worker.array_from(&[1.0; 8]).expect("room"), worker.array_from(&[0.0; 8]).expect("room"));
+    let _ = run(&worker, Operation::Sum { a: &a, out: None });
+    worker.inject(Fault::KillKernel);
+    let add = Operation::Add { a: &b, b: Operand::Array(&a), out: &b };
+    let tickets: Vec<_> = (0..4).map(|_| worker.submit(&[add]).expect("it is submitted")).collect();
+    let killed = tickets[0].number();
+    let mut answers = tickets.into_iter().map(Ticket::wait);
+    assert_eq!(answers.next().map(|a| a.expect_err("killed")), Some(OperationError::Interrupted { ticket: killed }));
+    assert!(answers.all(|answer| answer.is_ok()), "the others are done");
+    // It had been added when the kernel went, which nobody is told; and once only.
+    assert_eq!(worker.read(&b).expect("it is read"), [4.0; 8]);
 }
 
 #[test]

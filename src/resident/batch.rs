@@ -8,7 +8,7 @@ use super::error::Invalid;
 use super::layout::{
     A_WORD, B_WORD, CAPACITY_WORD, CHECK_WORD, COMPARISON_SHIFT, HAS_ARRAY_B, HAS_MORE_TO_READ, HAS_NEW_ARRAYS,
     HAS_TO_WAIT, HEADER_WORD, IS_SMALL, MAX_STEPS, MEMBERS_SHIFT, N_WORD, NUMBER_WORD, OUT_WORD, PARAMETERS_WORD,
-    STEP_WORDS, SUM_BLOCK, WHAT_WORD,
+    SMALL_QUADS, SMALL_ROWS, STEP_WORDS, SUM_BLOCK, WHAT_WORD,
 };
 use super::operation::{Comparison, Operand, Operation};
 
@@ -97,6 +97,13 @@ impl Step {
         Self { n, a, b, out, out_capacity, ..Self::new(opcode) }
     }
 
+    /// The same of `n` elements, from quad `at` on.
+    #[cfg(test)]
+    pub fn made_small(self, n: u32, at: u32) -> Self {
+        let b = if let Second::Array(_) = self.b { Second::Array(at + 7) } else { self.b };
+        Self { n, a: at, b, out: at + 11, ..self }
+    }
+
     fn reading(self, a: &Array) -> Self {
         Self { a: a.quad(), n: a.len() as u32, ..self }
     }
@@ -146,8 +153,12 @@ impl Step {
 pub(super) struct SmallLimits {
     /// Operations element by element.
     map: u32,
-    filter: u32,
-    sum: u32,
+    /// The caller's: it may take long, and all lanes together have it done sooner.
+    user: u32,
+    /// Filters.
+    pub filter: u32,
+    /// Sums.
+    pub sum: u32,
 }
 
 impl SmallLimits {
@@ -155,9 +166,14 @@ impl SmallLimits {
     /// element, which have no such bound, what is faster than telling the others (docs/resident.md).
     pub fn of(narrowest: u32, widest: u32) -> Self {
         const FASTER: u32 = 256;
-        const ROWS: u32 = 8;
-        let sum = if widest * ROWS * 4 <= SUM_BLOCK as u32 { narrowest * ROWS * 4 } else { 0 };
-        Self { map: FASTER, filter: narrowest * 2 * 4, sum }
+        let elements = |n_quads: usize, n_lanes: u32| n_quads as u32 * 4 * n_lanes;
+        let has_sums = elements(SMALL_ROWS, widest) <= SUM_BLOCK as u32;
+        Self {
+            map: FASTER,
+            user: elements(1, narrowest),
+            filter: elements(SMALL_QUADS, narrowest),
+            sum: if has_sums { elements(SMALL_ROWS, narrowest) } else { 0 },
+        }
     }
 }
 
@@ -203,6 +219,7 @@ impl Batch {
             Opcode::Copy => 0,
             Opcode::Filter => limits.filter,
             Opcode::Sum => limits.sum,
+            Opcode::User => limits.user,
             _ => limits.map,
         };
         step.n <= n_most
@@ -327,6 +344,7 @@ mod tests {
         let limits = SmallLimits::of(32, 32);
         let fits = |opcode, n| is_small(&[step(opcode, n)], limits, 1, false);
         assert!(fits(Opcode::Add, 256) && !fits(Opcode::Add, 257));
+        assert!(fits(Opcode::User, 128) && !fits(Opcode::User, 129));
         assert!(fits(Opcode::Filter, 256) && !fits(Opcode::Filter, 257));
         assert!(fits(Opcode::Sum, 1024) && !fits(Opcode::Sum, 1025));
         // The CPU reads what a copy leaves.

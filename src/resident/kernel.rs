@@ -1,4 +1,4 @@
-//! The resident kernel's text, put together: constants, the leader and the others, the ring, operations, the user's operation.
+//! The resident kernel's text, put together: constants, the leader and the others, the ring, operations, small steps, the user's operation.
 
 use std::fmt::Write;
 

@@ -102,8 +102,15 @@ pub const MEMBER_COUNTS_WORD: usize = 192;
 pub const MAX_MEMBERS: usize = 1024;
 /// Words of the state.
 pub const STATE_WORDS: usize = MEMBER_COUNTS_WORD + MAX_MEMBERS;
-/// Most turns of a launch: calls are counted in what the number of members leaves of a word.
-pub const MAX_TURNS: u32 = (1 << 31) / MAX_MEMBERS as u32 - 2;
+/// Most shared batches of a launch: calls are counted in what the number of members leaves of a word.
+pub const MAX_CALLS: usize = (1 << 31) / MAX_MEMBERS - 2;
+/// Most turns of a launch with nothing in them: eighths of them are counted in a word.
+pub const MAX_TURNS: u32 = 1 << 24;
+
+/// Quads of each operand that a lane of the watching subgroup reads at once: a small filter has no more.
+pub const SMALL_QUADS: usize = 2;
+/// Quads that such a lane adds up: a small sum has no more.
+pub const SMALL_ROWS: usize = 8;
 
 /// What the kernel calls these.
 pub(super) const CONSTANTS: &[(&str, usize)] = &[
@@ -141,6 +148,9 @@ pub(super) const CONSTANTS: &[(&str, usize)] = &[
     ("COUNTED_WORD", COUNTED_WORD),
     ("MEMBER_COUNTS_WORD", MEMBER_COUNTS_WORD),
     ("MAX_MEMBERS", MAX_MEMBERS),
+    ("MAX_CALLS", MAX_CALLS),
+    ("SMALL_QUADS", SMALL_QUADS),
+    ("SMALL_ROWS", SMALL_ROWS),
     ("STATE_WORDS", STATE_WORDS),
 ];
 

@@ -59,7 +59,8 @@ pub(super) struct Shared {
     n_workgroups: u32,
     shared_from: u32,
     n_elements_each: u32,
-    small: SmallLimits,
+    /// What the leader's watching lanes do alone.
+    pub small: SmallLimits,
 }
 
 /// Behind the lock.

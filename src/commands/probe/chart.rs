@@ -1,8 +1,10 @@
 //! A probe's chart as SVG. Its colours are the page's: text and axes take the page's own by style, so that both themes work.
 
 use anyhow::{Context, anyhow};
+use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
 use praxis::probe::report::{Bar, Chart, Marks};
+use praxis::report::grouped;
 
 const WIDTH_PX: u32 = 860;
 const LINES_HEIGHT_PX: u32 = 360;
@@ -79,42 +81,67 @@ fn draw_bars(text: &mut String, bars: &[Bar], unit: &str) -> Drawn {
     Ok(())
 }
 
-/// A line for each series, x as log₂.
+/// Where values differ by more than this, small ones would lie on the axis: it is logarithmic then.
+const LINEAR_SPAN: f64 = 20.0;
+
+/// A line for each series, x as log; their names beside them.
 fn draw_lines(text: &mut String, x_name: &str, lines: &[(String, Vec<(f64, f64)>)], unit: &str) -> Drawn {
+    const NAMES_PX: u32 = 170;
     let root = SVGBackend::with_string(text, (WIDTH_PX, LINES_HEIGHT_PX)).into_drawing_area();
+    let (plot, names) = root.split_horizontally(WIDTH_PX - NAMES_PX);
     let points = || lines.iter().flat_map(|(_, points)| points.iter());
     let x_least = points().map(|point| point.0).fold(f64::INFINITY, f64::min);
     let x_most = points().map(|point| point.0).fold(0.0, f64::max).max(x_least * 1.01);
+    let y_least = points().map(|point| point.1).fold(f64::INFINITY, f64::min);
     let y_most = points().map(|point| point.1).fold(0.0, f64::max);
-    let y_most = if y_most > 0.0 { y_most * 1.1 } else { 1.0 };
-    let mut chart = ChartBuilder::on(&root)
-        .margin(8)
-        .x_label_area_size(40)
-        .y_label_area_size(56)
-        .build_cartesian_2d((x_least..x_most).log_scale(), 0.0..y_most)?;
+    let mut builder = ChartBuilder::on(&plot);
+    builder.margin(8).x_label_area_size(40).y_label_area_size(64);
+    let x_axis = (x_least..x_most).log_scale();
+    if y_least > 0.0 && y_most > y_least * LINEAR_SPAN {
+        draw_series(
+            builder.build_cartesian_2d(x_axis, (y_least / 1.5..y_most * 1.5).log_scale())?,
+            x_name,
+            lines,
+            unit,
+        )?;
+    } else {
+        let y_most = if y_most > 0.0 { y_most * 1.1 } else { 1.0 };
+        draw_series(builder.build_cartesian_2d(x_axis, 0.0..y_most)?, x_name, lines, unit)?;
+    }
+    let style = (FONT, 13).into_font().color(&INK);
+    for (idx, ((name, _), colour)) in lines.iter().zip(COLOURS.iter().cycle()).enumerate() {
+        let y_px = 24 + 20 * idx as i32;
+        names.draw(&PathElement::new(vec![(4, y_px), (22, y_px)], colour.stroke_width(2)))?;
+        names.draw(&Text::new(name.as_str(), (28, y_px - 7), style.clone()))?;
+    }
+    root.present()?;
+    Ok(())
+}
+
+fn draw_series<X, Y>(
+    mut chart: ChartContext<SVGBackend, Cartesian2d<X, Y>>,
+    x_name: &str,
+    lines: &[(String, Vec<(f64, f64)>)],
+    unit: &str,
+) -> Drawn
+where
+    X: Ranged<ValueType = f64> + ValueFormatter<f64>,
+    Y: Ranged<ValueType = f64> + ValueFormatter<f64>,
+{
     chart
         .configure_mesh()
         .x_desc(x_name)
         .y_desc(unit)
         .x_label_formatter(&|x| number(*x))
+        .y_label_formatter(&|y| number(*y))
         .axis_style(INK)
         .light_line_style(TRANSPARENT)
         .bold_line_style(INK.mix(0.25))
         .label_style((FONT, 13).into_font().color(&INK))
         .draw()?;
-    for ((name, points), colour) in lines.iter().zip(COLOURS.iter().cycle()) {
-        let colour = *colour;
-        chart
-            .draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)).point_size(3))?
-            .label(name)
-            .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], colour.stroke_width(2)));
+    for ((_, points), colour) in lines.iter().zip(COLOURS.iter().cycle()) {
+        chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)).point_size(3))?;
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperRight)
-        .label_font((FONT, 13).into_font().color(&INK))
-        .draw()?;
-    root.present()?;
     Ok(())
 }
 
@@ -129,11 +156,12 @@ fn shortened(name: &str) -> String {
 
 /// Three digits or so.
 fn number(value: f64) -> String {
-    match value.abs() {
+    let text = match value.abs() {
         ..10.0 if value.fract() != 0.0 => format!("{value:.2}"),
         ..100.0 if value.fract() != 0.0 => format!("{value:.1}"),
         _ => format!("{value:.0}"),
-    }
+    };
+    grouped(&text)
 }
 
 #[cfg(test)]
@@ -151,6 +179,10 @@ mod tests {
         let lines = svg(&chart(Marks::Lines { x_name: "operations", lines })).expect("it draws");
         assert!(lines.contains("operations") && lines.contains("one"));
         assert_eq!(svg(&chart(Marks::Bars(Vec::new()))).expect("nothing"), "");
+        // From tenths to thousands: on a straight axis half of it would lie on the ground.
+        let wide = vec![("one".to_owned(), vec![(1.0, 0.3), (50.0, 2_700.0)])];
+        let wide = svg(&chart(Marks::Lines { x_name: "rows", lines: wide })).expect("it draws");
+        assert!(wide.contains("100") && wide.contains("0.10") | wide.contains("1.0"), "{wide}");
         // Nothing took any time, and there is one point.
         svg(&chart(Marks::Bars(vec![bar("zero", 0.0)]))).expect("it draws");
         let one = vec![("one".to_owned(), vec![(1.0, 0.0)])];
@@ -159,7 +191,7 @@ mod tests {
 
     #[test]
     fn probe_chart_labels_are_short() {
-        assert_eq!([number(0.5), number(12.34), number(20.0), number(1234.5)], ["0.50", "12.3", "20", "1234"]);
+        assert_eq!([number(0.5), number(12.34), number(20.0), number(12345.5)], ["0.50", "12.3", "20", "12,346"]);
         assert_eq!(shortened(&"x".repeat(60)).chars().count(), 38);
     }
 }

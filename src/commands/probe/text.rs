@@ -3,6 +3,7 @@
 use comfy_table::{Cell as TableCell, CellAlignment, ContentArrangement, LineStyle, Table as TextTable, TableStyle};
 use praxis::probe::report::{Cell, Column, Table};
 use praxis::probe::{Ended, ProbeReport};
+use praxis::report::grouped;
 
 const RULE: LineStyle = LineStyle::none().fill('─').junction('─');
 const STYLE: TableStyle = TableStyle::new().top_border(RULE).header_separator(RULE).bottom_border(RULE);
@@ -57,7 +58,7 @@ pub fn heading(report: &ProbeReport) -> Vec<String> {
 pub fn cell(cell: &Cell, column: &Column) -> String {
     match cell {
         Cell::Absent => "-".to_owned(),
-        Cell::Number(number) => format!("{number:.*}", column.n_decimals),
+        Cell::Number(number) => grouped(&format!("{number:.*}", column.n_decimals)),
         Cell::Text(text) => text.clone(),
     }
 }
@@ -105,7 +106,11 @@ mod tests {
         report.tables.push(Table {
             title: "Times".into(),
             columns: vec![Column::text("what"), Column::us("median")],
-            rows: vec![vec!["block".into(), Cell::us(45_123.0)], vec!["none".into(), Cell::Absent]],
+            rows: vec![
+                vec!["block".into(), Cell::us(45_123.0)],
+                vec!["many".into(), Cell::us(1_234_567_890.0)],
+                vec!["none".into(), Cell::Absent],
+            ],
         });
         let text = of(&report, false);
         for part in [
@@ -113,6 +118,7 @@ mod tests {
             "Times",
             "median, µs",
             " 45.12",
+            " 1,234,567.89",
             "INCOMPLETE: interrupted",
             "waits: not available: no such thing",
             "it is fast",

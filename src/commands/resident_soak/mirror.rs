@@ -64,11 +64,15 @@ pub struct Expected {
 /// All arrays of a worker.
 pub struct Mirror {
     groups: Vec<Group>,
+    /// What a step alone left, which the next chain is to check.
+    unchecked: Option<Place>,
 }
 
 /// The group of one small array that is only ever added 1 to: a step that is lost or run twice shows in it.
 const TALLY: usize = 0;
 const TALLY_LENGTH: usize = 4;
+/// Beyond this it begins anew: further up not every number is one.
+const MOST_TALLIED: f32 = 4e6;
 
 impl Mirror {
     pub fn new(worker: &ResidentWorker, random: &mut SplitMix64) -> Result<Self, OperationError> {
@@ -82,7 +86,7 @@ impl Mirror {
             }
             groups.push(group);
         }
-        Ok(Self { groups })
+        Ok(Self { groups, unchecked: None })
     }
 
     pub fn array(&self, (group, idx): Place) -> &Array {
@@ -119,8 +123,20 @@ impl Mirror {
     ) -> (T, Expected) {
         let mut steps = Vec::with_capacity(16);
         let mut expected = Expected::default();
+        if let Some(place) = self.unchecked.take() {
+            self.check_sum(place, &mut steps, &mut expected);
+        } else if random.below(3) == 0 {
+            self.unchecked = self.step_alone(random, &mut steps, &mut expected);
+        } else {
+            self.several_steps(random, &mut steps, &mut expected);
+        }
+        let operations: Vec<Operation> = steps.iter().map(|step| self.operation(step)).collect();
+        (submit(&operations, &expected), expected)
+    }
+
+    fn several_steps(&mut self, random: &mut SplitMix64, steps: &mut Vec<Step>, expected: &mut Expected) {
         if random.below(4) == 0 {
-            self.add_to_tally(&mut steps, &mut expected);
+            self.add_to_tally(steps, expected);
         }
         let is_large = random.below(256) == 0;
         let n_wanted = if is_large { 1 } else { 1 + random.below(3) };
@@ -129,19 +145,29 @@ impl Mirror {
             let group =
                 if is_large { n_small + random.below(LARGE_LENGTHS.len()) } else { 1 + random.below(LENGTHS.len()) };
             let step = self.step(random, group);
-            self.push(step, &mut steps, &mut expected);
+            self.push(step, steps, expected);
         }
-        let operations: Vec<Operation> = steps.iter().map(|step| self.operation(step)).collect();
-        (submit(&operations, &expected), expected)
+    }
+
+    /// A step without whatever checks it: the lanes that watch the ring do it alone, if it is small. Gives what it leaves.
+    fn step_alone(&mut self, random: &mut SplitMix64, steps: &mut Vec<Step>, expected: &mut Expected) -> Option<Place> {
+        if random.below(4) == 0 {
+            let tally = (TALLY, 0);
+            let is_full = self.values(tally)[0] > MOST_TALLIED;
+            let add = Step::Add { a: tally, b: Second::Scalar(1.0), out: tally };
+            return self.take(if is_full { Step::Fill { out: tally, value: 0.0 } } else { add }, steps, expected);
+        }
+        let group = 1 + random.below(LENGTHS.len());
+        let step = self.step(random, group);
+        self.take(step, steps, expected)
     }
 
     fn add_to_tally(&mut self, steps: &mut Vec<Step>, expected: &mut Expected) {
         let tally = (TALLY, 0);
-        if self.values(tally)[0] > 4e6 {
+        if self.values(tally)[0] > MOST_TALLIED {
             self.push(Step::Fill { out: tally, value: 0.0 }, steps, expected);
         }
         self.push(Step::Add { a: tally, b: Second::Scalar(1.0), out: tally }, steps, expected);
-        expected.tally = Some(steps.len() - 1);
     }
 
     /// A random step whose results stay within numbers that all sides compute alike.
@@ -193,6 +219,23 @@ impl Mirror {
 
     /// Does a step here, and adds it with whatever checks it.
     fn push(&mut self, step: Step, steps: &mut Vec<Step>, expected: &mut Expected) {
+        if let Some(out) = self.take(step, steps, expected) {
+            self.check_sum(out, steps, expected);
+        }
+    }
+
+    /// The sum of what a step left.
+    fn check_sum(&self, place: Place, steps: &mut Vec<Step>, expected: &mut Expected) {
+        steps.push(Step::Sum { a: place });
+        expected.reads.push(place);
+        expected.sums.push((steps.len() - 1, sum_of(self.values(place)).to_bits()));
+        if place == (TALLY, 0) {
+            expected.tally = Some(steps.len() - 1);
+        }
+    }
+
+    /// Does a step here, and adds it. Gives what it leaves, if not a sum.
+    fn take(&mut self, step: Step, steps: &mut Vec<Step>, expected: &mut Expected) -> Option<Place> {
         steps.push(step);
         expected.n_ops += 1;
         let out = match step {
@@ -223,12 +266,11 @@ impl Mirror {
             Step::Sum { a } => {
                 expected.reads.push(a);
                 expected.sums.push((steps.len() - 1, sum_of(self.values(a)).to_bits()));
-                return;
+                return None;
             }
         };
         expected.writes.push(out);
-        steps.push(Step::Sum { a: out });
-        expected.sums.push((steps.len() - 1, sum_of(self.values(out)).to_bits()));
+        Some(out)
     }
 
     fn operation(&self, step: &Step) -> Operation<'_> {

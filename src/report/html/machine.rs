@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{escaped, push};
 use crate::measure::Unit;
-use crate::report::{Report, format_value, plain};
+use crate::report::{Report, format_value, grouped, plain};
 
 /// Everything that a run file says of where and how it was measured; what differs from the Baseline is marked.
 pub(super) fn section(report: &Report, html: &mut String) {
@@ -78,20 +78,7 @@ fn readable(name: &str, value: &Value) -> String {
         Value::Number(number) if name.ends_with("_ns") && !name.contains("period") => {
             format_value(number.as_f64().unwrap_or(0.0), Unit::Nanoseconds)
         }
-        Value::Number(number) => number.as_u64().map_or_else(|| number.to_string(), grouped),
+        Value::Number(number) => grouped(&number.to_string()),
         other => plain(other),
     }
-}
-
-/// Digits in threes.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (idx, digit) in digits.chars().enumerate() {
-        if idx > 0 && (digits.len() - idx).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

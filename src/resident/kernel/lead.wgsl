@@ -1,11 +1,11 @@
-// The resident kernel. Constants in capitals are put in front of this text; ring.wgsl and operations.wgsl come behind it.
+// The resident kernel. Constants in capitals are put in front of this text; ring.wgsl, operations.wgsl and small.wgsl come behind it.
 //
-// Workgroup 0 leads: it watches the ring, works on small batches alone, and calls the other workgroups for large ones. Whatever the
+// Workgroup 0 leads: it watches the ring, works on most batches alone, and calls the other workgroups for large ones. Whatever the
 // CPU or another workgroup writes while the kernel runs is in memory declared @coherent, or atomic.
 
 struct Settings {
     launch: u32,        // this launch's number, from 1
-    n_turns: u32,       // most turns of the leader's loop
+    n_turns: u32,       // most turns of the leader's loop with nothing in them; eight with work count as one
     patience: u32,      // looks of a workgroup for another one before it gives up
     is_counting: u32,   // this launch only counts which workgroups run at the same time
 }
@@ -45,6 +45,8 @@ fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) n_workgroups: vec3<u32>,
 ) {
+    // What a subgroup does alone is shared out by its width: all its lanes must be there.
+    let is_full = subgroupAdd(1u) == width;
     if (settings.is_counting != 0u) {
         count_workgroups(lane, n_workgroups.x);
         return;
@@ -66,10 +68,12 @@ fn main(
     }
     // The others: the last call that they saw.
     var last = NO_CALL;
+    // What is left of the leader's turns, in eighths: the least that one with work takes of the time of one without.
+    var n_eighths = 8u * n_turns;
     // Drivers inline every call: there is one loop for both, so that the kernel has everything once.
-    for (var turn = 0u; !is_leader || turn < n_turns; turn++) {
+    for (var turn = 0u; !is_leader || (n_eighths > 0u && n_calls < MAX_CALLS); turn++) {
         if (is_leader && subgroup == 0u) {
-            let seen = watch(place, width, number, launch);
+            let seen = watch(place, width, is_full, number, launch);
             if (place == 0u) {
                 found = seen;
             }
@@ -88,6 +92,7 @@ fn main(
                 answers[HEARTBEAT_WORD / 4u].x = beats;
             }
         }
+        n_eighths -= min(n_eighths, select(1u, 8u, event == NOTHING));
         if (event == NOTHING) {
             continue;
         }

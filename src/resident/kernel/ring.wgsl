@@ -29,7 +29,7 @@ fn answer_for_interrupted(lane: u32) -> u32 {
 
 // Looks at the ring for a while. All of a first step is read in every look, so that nothing is left to read when it is there; its check
 // word says whether it is there whole. One lane of a subgroup looks and tells the others: a small step they work on at once.
-fn watch(place: u32, width: u32, number: u32, launch: u32) -> u32 {
+fn watch(place: u32, width: u32, is_full: bool, number: u32, launch: u32) -> u32 {
     let at = slot_quad(number);
     var n_looks = 0u;
     loop {
@@ -52,7 +52,7 @@ fn watch(place: u32, width: u32, number: u32, launch: u32) -> u32 {
         }
         let second = subgroupBroadcast(quads[1], 0u);
         let step = step_of(subgroupBroadcast(quads[0], 0u), second, subgroupBroadcast(quads[2], 0u));
-        let is_small = (second.w & IS_SMALL) != 0u;
+        let is_small = is_full && (second.w & IS_SMALL) != 0u;
         // On their way while the check word is looked at. What is read for half of a step is read for nothing.
         var pairs: Pairs;
         if (is_small) {

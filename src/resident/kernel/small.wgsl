@@ -1,10 +1,10 @@
 // Small steps: worked on by the subgroup that watches the ring, so that nobody has to be told of them before the answer. Which chains are
 // small the CPU says (batch.rs): one step of few elements, with no barrier before it or before its answer.
 
-// Two quads of each operand for a lane.
+// Some quads of each operand for a lane.
 struct Pairs {
-    x: array<vec4<f32>, 2>,
-    y: array<vec4<f32>, 2>,
+    x: array<vec4<f32>, SMALL_QUADS>,
+    y: array<vec4<f32>, SMALL_QUADS>,
 }
 
 // Bounds checks keep a wild descriptor within the arena, here and wherever else a small step reads or writes.
@@ -72,19 +72,21 @@ fn small_filter(place: u32, width: u32, step: Step, first: Pairs) -> u32 {
     let is_other_kept = kept_of(first.y[1], left_of(step.n, place + width));
     let n_kept = count_of(is_kept);
     let n_others = count_of(is_other_kept);
+    // All that lanes have to be together for comes before what each does by itself.
+    let to = subgroupExclusiveAdd(n_kept);
     let n_before_others = subgroupAdd(n_kept);
-    put_kept(step, first.x[0], is_kept, subgroupExclusiveAdd(n_kept));
-    put_kept(step, first.x[1], is_other_kept, n_before_others + subgroupExclusiveAdd(n_others));
-    return n_before_others + subgroupAdd(n_others);
+    let to_others = n_before_others + subgroupExclusiveAdd(n_others);
+    let n_all = n_before_others + subgroupAdd(n_others);
+    put_kept(step, first.x[0], is_kept, to);
+    put_kept(step, first.x[1], is_other_kept, to_others);
+    return n_all;
 }
 
 // --- The same tree as in `block_sum`, of one block at most ------------------------------------------------------------
 
-const ROWS: u32 = 8u;
-
-// Lane 0's is right, for up to ROWS quads to a lane, in a subgroup no wider than BLOCK_QUADS / ROWS. `first`: rows 0 and 1, quads `place`
+// Lane 0's is right, for up to SMALL_ROWS quads to a lane, in a subgroup no wider than BLOCK_QUADS / SMALL_ROWS. `first`: rows 0 and 1, quads `place`
 // and `place + width`. Nothing here is a loop that has to be unrolled: rows are to be read all at once, and stay in registers.
-fn small_sum(place: u32, width: u32, step: Step, first: array<vec4<f32>, 2>) -> f32 {
+fn small_sum(place: u32, width: u32, step: Step, first: array<vec4<f32>, SMALL_QUADS>) -> f32 {
     var rows = array(first[0], first[1], vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0));
     if (step.n > 2u * width * 4u) {
         let at = step.a + place;
@@ -110,9 +112,9 @@ fn small_sum(place: u32, width: u32, step: Step, first: array<vec4<f32>, 2>) -> 
     let four = low + high;
     let two = four.xy + four.zw;
     var sum = two.x + two.y;
-    if (ROWS * width < BLOCK_QUADS) {
+    if (SMALL_ROWS * width < BLOCK_QUADS) {
         // What the levels above add to each quad: zero, which a compiler mustn't know. It makes 0 of -0.
-        sum += row_sum(step.n, place + ROWS * width, rows[7]);
+        sum += row_sum(step.n, place + SMALL_ROWS * width, rows[7]);
     }
     for (var half = width / 2u; half > 0u; half >>= 1u) {
         sum += subgroupShuffleDown(sum, half);

@@ -8,15 +8,16 @@ use super::super::check::{self, Measured};
 use super::super::device::{DeviceFault, KernelDevice, Memory};
 use super::super::error::{OperationError, StartError, Unavailable};
 use super::super::keeper::Keeper;
+use super::super::layout::ARRAY_ALIGN_QUADS;
 use super::super::operation::Operation;
 use super::super::shared::{Shared, Sharing};
-use super::super::ticket::Ticket;
-use super::super::{Config, user_operation};
+use super::super::ticket::{Answer, Ticket};
+use super::super::{Config, sum_of, user_operation};
 use super::ResidentWorker;
 use crate::gpu::{Gpu, GpuError, RawError};
 
 /// Operations through the worker before it is handed out: each must come back right.
-const N_FIRST_TRIPS: u32 = 20;
+const N_FIRST_TRIPS: usize = 20;
 
 impl ResidentWorker {
     /// Opens a device of its own on `adapter`, which came from `instance`, checks that CPU and kernel hear each other there, and starts
@@ -89,24 +90,70 @@ impl ResidentWorker {
         })
     }
 
-    /// A few sums, each of which must be right.
+    /// A few sums and filters, each of which must be right: first behind what the CPU wrote, by all lanes, then by those that watch.
     fn make_first_trips(&self) -> Result<Vec<u64>, String> {
-        let told = |error: OperationError| format!("the first operations failed: {error}");
-        let array = self.array(7).map_err(told)?;
-        let mut trips_ns = Vec::with_capacity(N_FIRST_TRIPS as usize);
+        let small = self.shared.small;
+        let n = self.n_first(small.sum, 1);
+        let array = self.array(n).map_err(told)?;
+        let mut trips_ns = Vec::with_capacity(2 * N_FIRST_TRIPS);
         for trip in 0..N_FIRST_TRIPS {
-            let value = trip as f32 + 0.5;
-            self.write(&array, &[value; 7]).map_err(told)?;
-            let started = Instant::now();
-            let answer =
-                self.submit(&[Operation::Sum { a: &array, out: None }]).and_then(Ticket::wait).map_err(told)?;
-            trips_ns.push(started.elapsed().as_nanos() as u64);
-            if answer.sum(0) != Some(7.0 * value) {
-                return Err(format!("the sum of seven times {value} came back as {:?}", answer.sum(0)));
+            let values = first_values(n, trip);
+            self.write(&array, &values).map_err(told)?;
+            let expected = sum_of(&values);
+            for _ in 0..2 {
+                let started = Instant::now();
+                let answer = self.run(Operation::Sum { a: &array, out: None })?;
+                trips_ns.push(started.elapsed().as_nanos() as u64);
+                let is_right = answer.sum(0).is_some_and(|sum| sum.to_bits() == expected.to_bits());
+                if !is_right {
+                    return Err(format!("a sum of {n} elements came back as {:?}, not {expected}", answer.sum(0)));
+                }
             }
         }
+        self.filter_first(self.n_first(small.filter, 3))?;
         Ok(trips_ns)
     }
+
+    /// Elements of an array with one less than `limit`, or as many as fit where there are to be `n_arrays`.
+    fn n_first(&self, limit: u32, n_arrays: usize) -> usize {
+        let line = ARRAY_ALIGN_QUADS * 4;
+        let room = self.shared.arena.bytes() / 4 / n_arrays / line * line;
+        (limit.max(8) as usize - 1).min(room)
+    }
+
+    fn filter_first(&self, n: usize) -> Result<(), String> {
+        let (values, mask) = (first_values(n, 0), first_values(n, 1));
+        let mask: Vec<f32> = mask.iter().map(|x| f32::from(u8::from(*x > 0.0))).collect();
+        let mut kept: Vec<f32> = values.iter().zip(&mask).filter(|(_, m)| **m != 0.0).map(|(x, _)| *x).collect();
+        let n_kept = kept.len();
+        kept.resize(n, 0.0);
+        let (a, mask) = (self.array_from(&values).map_err(told)?, self.array_from(&mask).map_err(told)?);
+        let out = self.array(n).map_err(told)?;
+        for _ in 0..2 {
+            let answer = self.run(Operation::Filter { a: &a, mask: &mask, out: &out })?;
+            if answer.count(0) != Some(n_kept) || self.read(&out).map_err(told)? != kept {
+                return Err(format!(
+                    "a filter of {n} elements kept {:?}, not the {n_kept} that it had to",
+                    answer.count(0)
+                ));
+            }
+            self.run(Operation::Fill { out: &out, value: 0.0 })?;
+        }
+        Ok(())
+    }
+
+    fn run(&self, operation: Operation) -> Result<Answer, String> {
+        self.submit(&[operation]).and_then(Ticket::wait).map_err(told)
+    }
+}
+
+fn told(error: OperationError) -> String {
+    format!("the first operations failed: {error}")
+}
+
+/// Positive and negative numbers whose sum depends on the order.
+fn first_values(n: usize, trip: usize) -> Vec<f32> {
+    (0..n).map(|idx| ((idx * 37 + trip * 11) % 101) as f32 / 7.0 - 7.0).collect()
 }
 
 /// Why a start failed.
