@@ -39,6 +39,7 @@ mod baseline;
 mod budget;
 mod clock_alignment;
 mod compare;
+mod digits;
 mod drift;
 mod environment;
 pub mod experiment;
@@ -62,6 +63,7 @@ pub use baseline::{
 pub use budget::{Budget, BudgetOutcome, BudgetVerdict, Statistic, judge_budgets};
 pub use clock_alignment::ClockAlignment;
 pub use compare::{Comparison, LineComparison, Mismatch, compare};
+pub use digits::grouped;
 pub use drift::{Creep, Drift, DriftVerdict, LineDrift, judge_drift};
 pub use environment::{Adapter, Build, Cluster, Machine, Settings, machine_key};
 pub use frame_log::{FrameLog, Line, LineId, Unit};

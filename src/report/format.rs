@@ -15,21 +15,6 @@ pub fn format_value(value: f64, unit: Unit) -> String {
     }
 }
 
-/// A decimal number with the digits before its point in threes: `1,234,567.89`.
-pub fn grouped(number: &str) -> String {
-    let n_whole = number.find('.').unwrap_or(number.len());
-    let mut text = String::with_capacity(number.len() * 4 / 3);
-    let mut was_digit = false;
-    for (idx, char) in number.char_indices() {
-        if idx < n_whole && was_digit && (n_whole - idx).is_multiple_of(3) {
-            text.push(',');
-        }
-        was_digit = char.is_ascii_digit();
-        text.push(char);
-    }
-    text
-}
-
 /// Half a unit of the last digit shown, so that 999,960 ns are 1.000 ms and not 1000.0 µs.
 const ROUNDS_UP: f64 = 0.99995;
 
@@ -167,13 +152,6 @@ mod tests {
         ] {
             assert_eq!(without_error_number(text), expected);
         }
-    }
-
-    #[test]
-    fn report_numbers_have_their_digits_in_threes() {
-        let numbers = ["", "7", "-7", "999", "-999", "1000", "-123456.789", "1234567", "0.12345", "NaN", "inf"];
-        let expected = ["", "7", "-7", "999", "-999", "1,000", "-123,456.789", "1,234,567", "0.12345", "NaN", "inf"];
-        assert_eq!(numbers.map(grouped), expected);
     }
 
     #[test]

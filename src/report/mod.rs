@@ -13,7 +13,7 @@ mod trace;
 mod verdict;
 
 pub use experiment::{ExperimentReport, spread_table};
-pub use format::{format_value, grouped};
+pub use format::format_value;
 pub use html::{ExperimentPage, Page, PagePictures, Picture as ReportPicture, PictureSet};
 pub use trace::{MOST_TRACE_FRAMES, write_trace};
 pub use verdict::{Verdict, VerdictKind};

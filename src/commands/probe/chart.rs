@@ -3,8 +3,8 @@
 use anyhow::{Context, anyhow};
 use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
+use praxis::measure::grouped;
 use praxis::probe::report::{Bar, Chart, Marks};
-use praxis::report::grouped;
 
 const WIDTH_PX: u32 = 860;
 const LINES_HEIGHT_PX: u32 = 360;

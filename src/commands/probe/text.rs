@@ -1,9 +1,9 @@
 //! A probe's report for a terminal.
 
 use comfy_table::{Cell as TableCell, CellAlignment, ContentArrangement, LineStyle, Table as TextTable, TableStyle};
+use praxis::measure::grouped;
 use praxis::probe::report::{Cell, Column, Table};
 use praxis::probe::{Ended, ProbeReport};
-use praxis::report::grouped;
 
 const RULE: LineStyle = LineStyle::none().fill('─').junction('─');
 const STYLE: TableStyle = TableStyle::new().top_border(RULE).header_separator(RULE).bottom_border(RULE);

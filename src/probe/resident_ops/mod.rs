@@ -192,7 +192,7 @@ fn measure_with(
         .set("ops_per_round", plan.n_ops)
         .set("batched", N_BATCHED)
         .set("workgroups", measured.n_workgroups)
-        .set("look_ns", measured.look_ns.map_or(0.0, f64::round))
+        .set("look_ns", measured.look_ns.unwrap_or(0.0).round() as u64)
         .set("vector_width", on_cpu::vectors().0);
     for (place, memory) in [("mailbox_memory", measured.there), ("answers_memory", measured.back)] {
         report.settings.set(place, memory.map_or_else(String::new, |memory| memory.describe()));

@@ -1,6 +1,7 @@
 //! The comparison as tables and sentences.
 
 use super::{N_BATCHED, Op, Variant, Way, on_cpu};
+use crate::measure::grouped;
 use crate::probe::interleave::{Interleaved, Samples};
 use crate::probe::report::{Cell, Chart, Column, Marks, ProbeReport, Table};
 
@@ -57,7 +58,7 @@ pub(super) fn fill(report: &mut ProbeReport, all_rows: &[usize], variants: &[Var
         };
         let from = |way: Way, than: Way| match faster(way, than) {
             Some(n) if n == all_rows[0] => format!("{} beats {} from the start", way.name(), than.name()),
-            Some(n) => format!("{} beats {} from {n} rows", way.name(), than.name()),
+            Some(n) => format!("{} beats {} from {} rows", way.name(), than.name(), grouped(&n.to_string())),
             None => format!("{} beats {} nowhere", way.name(), than.name()),
         };
         report.findings.push(format!(

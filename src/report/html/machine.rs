@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{escaped, push};
-use crate::measure::Unit;
-use crate::report::{Report, format_value, grouped, plain};
+use crate::measure::{Unit, grouped};
+use crate::report::{Report, format_value, plain};
 
 /// Everything that a run file says of where and how it was measured; what differs from the Baseline is marked.
 pub(super) fn section(report: &Report, html: &mut String) {

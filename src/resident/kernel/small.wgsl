@@ -84,42 +84,50 @@ fn small_filter(place: u32, width: u32, step: Step, first: Pairs) -> u32 {
 
 // --- The same tree as in `block_sum`, of one block at most ------------------------------------------------------------
 
-// Lane 0's is right, for up to SMALL_ROWS quads to a lane, in a subgroup no wider than BLOCK_QUADS / SMALL_ROWS. `first`: rows 0 and 1, quads `place`
-// and `place + width`. Nothing here is a loop that has to be unrolled: rows are to be read all at once, and stay in registers.
+// Lane 0's is right, for up to SMALL_ROWS quads to a lane, in a subgroup no wider than BLOCK_QUADS / SMALL_ROWS. `first`: rows 0 and 1, quads
+// `place` and `place + width`.
 fn small_sum(place: u32, width: u32, step: Step, first: array<vec4<f32>, SMALL_QUADS>) -> f32 {
-    var rows = array(first[0], first[1], vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0));
-    if (step.n > 2u * width * 4u) {
-        let at = step.a + place;
-        rows[2] = arena[at + 2u * width];
-        rows[3] = arena[at + 3u * width];
-        rows[4] = arena[at + 4u * width];
-        rows[5] = arena[at + 5u * width];
-        rows[6] = arena[at + 6u * width];
-        rows[7] = arena[at + 7u * width];
-    }
-    let low = vec4(
-        row_sum(step.n, place, rows[0]),
-        row_sum(step.n, place + width, rows[1]),
-        row_sum(step.n, place + 2u * width, rows[2]),
-        row_sum(step.n, place + 3u * width, rows[3]),
-    );
-    let high = vec4(
-        row_sum(step.n, place + 4u * width, rows[4]),
-        row_sum(step.n, place + 5u * width, rows[5]),
-        row_sum(step.n, place + 6u * width, rows[6]),
-        row_sum(step.n, place + 7u * width, rows[7]),
-    );
-    let four = low + high;
-    let two = four.xy + four.zw;
-    var sum = two.x + two.y;
-    if (SMALL_ROWS * width < BLOCK_QUADS) {
-        // What the levels above add to each quad: zero, which a compiler mustn't know. It makes 0 of -0.
-        sum += row_sum(step.n, place + SMALL_ROWS * width, rows[7]);
+    // What rows and levels that are not there add: zero, which a compiler mustn't know. It makes 0 of -0.
+    let zero = row_sum(step.n, place + SMALL_ROWS * width, first[1]);
+    var sum = (row_sum(step.n, place, first[0]) + zero) + (row_sum(step.n, place + width, first[1]) + zero);
+    if (step.n > SMALL_QUADS * width * 4u) {
+        sum = rows_sum(place, width, step, first);
+        if (SMALL_ROWS * width < BLOCK_QUADS) {
+            sum += zero;
+        }
     }
     for (var half = width / 2u; half > 0u; half >>= 1u) {
         sum += subgroupShuffleDown(sum, half);
     }
     return sum;
+}
+
+// Nothing here is a loop that would have to be unrolled: rows are to be read all at once, and to stay in registers.
+fn rows_sum(place: u32, width: u32, step: Step, first: array<vec4<f32>, SMALL_QUADS>) -> f32 {
+    let at = step.a + place;
+    let rows = array(
+        arena[at + 2u * width],
+        arena[at + 3u * width],
+        arena[at + 4u * width],
+        arena[at + 5u * width],
+        arena[at + 6u * width],
+        arena[at + 7u * width],
+    );
+    let low = vec4(
+        row_sum(step.n, place, first[0]),
+        row_sum(step.n, place + width, first[1]),
+        row_sum(step.n, place + 2u * width, rows[0]),
+        row_sum(step.n, place + 3u * width, rows[1]),
+    );
+    let high = vec4(
+        row_sum(step.n, place + 4u * width, rows[2]),
+        row_sum(step.n, place + 5u * width, rows[3]),
+        row_sum(step.n, place + 6u * width, rows[4]),
+        row_sum(step.n, place + 7u * width, rows[5]),
+    );
+    let four = low + high;
+    let two = four.xy + four.zw;
+    return two.x + two.y;
 }
 
 // Of quad `idx`, as far as it is within `n` elements.
