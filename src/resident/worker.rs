@@ -54,6 +54,8 @@ pub struct Status {
     pub is_parked: bool,
     /// Bytes of the arena that are no array's.
     pub free_bytes: usize,
+    /// Of these the largest piece: the longest array that there is room for.
+    pub largest_free_bytes: usize,
 }
 
 impl ResidentWorker {
@@ -77,6 +79,7 @@ impl ResidentWorker {
             n_launches: core.launches.last(),
             is_parked: core.is_parked,
             free_bytes: self.shared.arena.free_bytes(),
+            largest_free_bytes: self.shared.arena.largest_free_bytes(),
         }
     }
 

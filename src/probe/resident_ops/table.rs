@@ -49,17 +49,14 @@ pub(super) fn fill(report: &mut ProbeReport, all_rows: &[usize], variants: &[Var
         report.charts.push(Chart { title, unit: "µs", marks: Marks::Lines { x_name: "rows", lines } });
     }
     for op in Op::ALL {
-        let faster = |way: Way, than: Way| {
-            all_rows.iter().copied().find(|n| {
-                // Clear in the rounds, not only at the medians.
-                let difference = samples(*n, op, way).less(samples(*n, op, than), 0);
-                difference.is_some_and(|difference| difference.high.unwrap_or(difference.median) < 0.0)
-            })
+        // Clear in the rounds, not only at the medians.
+        let is_faster = |n: usize, way: Way, than: Way| {
+            let difference = samples(n, op, way).less(samples(n, op, than), 0);
+            difference.is_some_and(|difference| difference.high.unwrap_or(difference.median) < 0.0)
         };
-        let from = |way: Way, than: Way| match faster(way, than) {
-            Some(n) if n == all_rows[0] => format!("{} beats {} from the start", way.name(), than.name()),
-            Some(n) => format!("{} beats {} from {} rows", way.name(), than.name(), grouped(&n.to_string())),
-            None => format!("{} beats {} nowhere", way.name(), than.name()),
+        let from = |way: Way, than: Way| {
+            let faster: Vec<bool> = all_rows.iter().map(|n| is_faster(*n, way, than)).collect();
+            format!("{} beats {} {}", way.name(), than.name(), where_faster(all_rows, &faster))
         };
         report.findings.push(format!(
             "{}: {}; {}; {}",
@@ -70,6 +67,21 @@ pub(super) fn fill(report: &mut ProbeReport, all_rows: &[usize], variants: &[Var
         ));
     }
     fill_cpu(report, all_rows[0], &samples);
+}
+
+/// At which of `rows`, in words: from the first at which it is faster to the last.
+fn where_faster(rows: &[usize], faster: &[bool]) -> String {
+    let at = |idx: usize| grouped(&rows[idx].to_string());
+    let (Some(first), Some(last)) = (faster.iter().position(|is| *is), faster.iter().rposition(|is| *is)) else {
+        return "nowhere".into();
+    };
+    match (first == 0, last + 1 == rows.len()) {
+        (true, true) => "at every length".into(),
+        (true, false) => format!("up to {} rows", at(last)),
+        (false, true) => format!("from {} rows", at(first)),
+        (false, false) if first == last => format!("at {} rows", at(first)),
+        (false, false) => format!("from {} to {} rows", at(first), at(last)),
+    }
 }
 
 /// What an operation costs the CPU while somebody waits for it.
@@ -97,4 +109,22 @@ fn fill_cpu<'a>(report: &mut ProbeReport, n: usize, samples: &dyn Fn(usize, Op, 
         ],
         rows: rows.collect(),
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probe_operations_say_where_a_way_is_faster_and_where_no_longer() {
+        let rows = [1_000, 10_000, 100_000];
+        let said = |faster: [bool; 3]| where_faster(&rows, &faster);
+        assert_eq!(said([false; 3]), "nowhere");
+        assert_eq!(said([true; 3]), "at every length");
+        assert_eq!(said([true, true, false]), "up to 10,000 rows");
+        assert_eq!(said([false, true, true]), "from 10,000 rows");
+        assert_eq!(said([false, true, false]), "at 10,000 rows");
+        // What lies between is of one kind with what lies around it: rounds were too few to tell.
+        assert_eq!(said([true, false, true]), "at every length");
+    }
 }
