@@ -182,7 +182,7 @@ mod tests {
         // From tenths to thousands: on a straight axis half of it would lie on the ground.
         let wide = vec![("one".to_owned(), vec![(1.0, 0.3), (50.0, 2_700.0)])];
         let wide = svg(&chart(Marks::Lines { x_name: "rows", lines: wide })).expect("it draws");
-        assert!(wide.contains("100") && wide.contains("0.10") | wide.contains("1.0"), "{wide}");
+        assert!(["100", "1,000"].iter().all(|label| wide.lines().any(|line| line == *label)), "{wide}");
         // Nothing took any time, and there is one point.
         svg(&chart(Marks::Bars(vec![bar("zero", 0.0)]))).expect("it draws");
         let one = vec![("one".to_owned(), vec![(1.0, 0.0)])];
