@@ -13,10 +13,8 @@ fn main() -> Result<()> {
     let n =
         std::env::args().nth(1).map_or(Ok(1000), |text| text.parse()).context("the argument is how many numbers")?;
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
-    let options = wgpu::RequestAdapterOptions {
-        power_preference: wgpu::PowerPreference::HighPerformance,
-        ..Default::default()
-    };
+    let options =
+        wgpu::RequestAdapterOptions { power_preference: wgpu::PowerPreference::HighPerformance, ..Default::default() };
     let adapter = pollster::block_on(instance.request_adapter(&options)).context("there is no adapter")?;
     println!("on {}", adapter.get_info().name);
     let worker = match ResidentWorker::start(&instance, &adapter, &Config::default()) {

@@ -16,7 +16,7 @@ pub struct ProbeArgs {
 /// What every probe takes.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ProbeOptions {
-    /// A few samples of each, to see that it works: under 5 s
+    /// A few samples of each, to see that it works: under 5 s, or half a minute with --ops
     #[arg(long, global = true)]
     pub quick: bool,
     /// Part of an adapter's name (see `praxis info`)

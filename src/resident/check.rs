@@ -149,7 +149,9 @@ fn one_line(error: &MailboxError) -> String {
 /// The doorbell check on `gpu`'s adapter.
 pub(super) fn check_memory(gpu: &Gpu, measured: &mut Measured) -> Result<(), String> {
     let mut mailbox = Mailbox::new(gpu).map_err(|error| one_line(&error))?;
-    choose_memory(&mut mailbox, measured)
+    // There is but one memory, and it does: what is missing is a core.
+    let busy = if gpu.is_software() { "; its kernels run on this CPU, which may be too busy" } else { "" };
+    choose_memory(&mut mailbox, measured).map_err(|reason| reason + busy)
 }
 
 /// How fast the kernel looks, and how many of its workgroups run at the same time, up to `max_workgroups`.

@@ -31,7 +31,8 @@ pub struct Config {
     pub silence_time: Duration,
     /// WGSL of an operation of the caller's own: `fn user_operation(a: f32, b: f32, parameters: vec4<f32>) -> f32`, with whatever
     /// functions, structures and constants it needs, whose names begin with `user_` (those within functions are free). A loop in it that doesn't
-    /// end loses the worker after [`Self::silence_time`]; where the driver can't end it either, the device stays until the process ends.
+    /// end loses the worker after [`Self::silence_time`]; where the driver can't end it either, the device stays until the process ends. It becomes
+    /// part of the kernel, which the driver compiles while the worker starts, however long that takes: a large one may take minutes.
     pub user_operation: Option<String>,
     /// Whether [`ResidentWorker::inject`](super::ResidentWorker::inject) works: for tests.
     #[doc(hidden)]

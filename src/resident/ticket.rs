@@ -72,7 +72,7 @@ impl Ticket {
         Self { shared, number, slot_idx, kinds, is_taken: false }
     }
 
-    /// Its number: the first chain of a worker is 1, and each is worked on before the next.
+    /// Its number: chains are numbered and worked on in the order in which they were submitted. The start check has used the first ones.
     pub fn number(&self) -> u64 {
         self.number
     }

@@ -10,6 +10,9 @@ const NAME: &str = "user_operation";
 const SIGNATURE: &str = "fn user_operation(a: f32, b: f32, parameters: vec4<f32>) -> f32";
 /// What names of the caller's begin with, so that none of them is one of the kernel's or of WGSL's own.
 const PREFIX: &str = "user_";
+/// Most prefix operators one after another, and most bytes: so that the stack on which a worker starts is deep enough for whoever reads it.
+const MOST_SIGNS: usize = 64;
+const MOST_BYTES: usize = 64 << 10;
 /// What stands at module scope and would mean something for the whole kernel, or leaves no name to check.
 const FORBIDDEN: [&str; 6] = ["alias", "enable", "requires", "diagnostic", "override", "const_assert"];
 
@@ -48,9 +51,16 @@ pub enum UserOperationError {
 /// # Errors
 /// [`UserOperationError`].
 pub(super) fn check(wgsl: &str) -> Result<(), UserOperationError> {
+    let code = code_of(wgsl);
+    if longest_run_of_signs(&code) > MOST_SIGNS {
+        return Err(UserOperationError::Forbidden("run of more than 64 signs"));
+    }
+    if wgsl.len() > MOST_BYTES {
+        return Err(UserOperationError::Forbidden("more than 64 KiB of text"));
+    }
     let module = naga::front::wgsl::parse_str(wgsl)
         .map_err(|error| UserOperationError::Wgsl(placed(error.location(wgsl), wgsl, error.message())))?;
-    let words = words_of(wgsl);
+    let words = words_of(&code);
     if let Some(word) = FORBIDDEN.into_iter().find(|word| words.iter().any(|found| found == word)) {
         return Err(UserOperationError::Forbidden(word));
     }
@@ -128,7 +138,24 @@ fn has_signature(module: &naga::Module) -> bool {
 }
 
 /// The words of a text that naga parsed, without its comments.
-fn words_of(wgsl: &str) -> Vec<String> {
+fn words_of(code: &str) -> Vec<String> {
+    let is_part = |c: char| c == '_' || c.is_alphanumeric();
+    code.split(|c| !is_part(c)).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// Prefix operators one after another: each is a call of the parser within another's, and of whoever goes through what it parsed.
+fn longest_run_of_signs(code: &str) -> usize {
+    let mut run = 0;
+    let mut longest = 0;
+    for char in code.chars().filter(|char| !char.is_whitespace()) {
+        run = if "-!~&*".contains(char) { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    longest
+}
+
+/// A text without its comments.
+fn code_of(wgsl: &str) -> String {
     let mut text = String::with_capacity(wgsl.len());
     let mut rest = wgsl;
     let mut depth = 0u32;
@@ -155,12 +182,12 @@ fn words_of(wgsl: &str) -> Vec<String> {
         };
         rest = &rest[n_bytes..];
     }
-    let is_part = |c: char| c == '_' || c.is_alphanumeric();
-    text.split(|c| !is_part(c)).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    text
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::worker::on_deep_stack;
     use super::*;
 
     fn refused(wgsl: &str) -> String {
@@ -215,6 +242,28 @@ mod tests {
         ] {
             let told = refused(&wgsl);
             assert!(told.contains(reason) && told.lines().count() == 1, "{wgsl}: {told}");
+        }
+    }
+
+    #[test]
+    fn resident_user_operations_that_lie_deep_are_refused_and_not_the_end_of_the_stack() {
+        let operation =
+            |body: &str| format!("fn user_operation(a: f32, b: f32, parameters: vec4<f32>) -> f32 {{ {body} }}");
+        let returning = |expression: String| operation(&format!("return {expression};"));
+        let signs = |n: usize| returning("- ".repeat(n) + "a");
+        let hidden = returning("-/* - */".repeat(100) + "a");
+        let elses = |n: usize| operation(&("if (a > 1.0) { return 1.0; } else ".repeat(n) + "{ return b; }"));
+        let terms = |n: usize| returning("a + ".repeat(n) + "b");
+        let parentheses = |n: usize| returning("(".repeat(n) + "a" + &")".repeat(n));
+        // As a start does it. A text may be refused or not; no stack overflows.
+        let told = |text: String| on_deep_stack(|| check(&text)).expect("a thread");
+        assert!(told(signs(64)).is_ok() && told(terms(1_000)).is_ok());
+        for text in [signs(65), hidden, signs(30_000), terms(30_000), elses(30_000), parentheses(30_000)] {
+            assert!(told(text).is_err());
+        }
+        let most = |n_each: usize| MOST_BYTES / n_each - 100;
+        for text in [terms(most(4)), elses(most(34)), parentheses(most(2))] {
+            let _ = told(text);
         }
     }
 }

@@ -2,6 +2,9 @@
 
 mod start;
 
+#[cfg(test)]
+pub(super) use start::on_deep_stack;
+
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -44,7 +47,7 @@ pub enum Fault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Status {
-    /// Chains submitted.
+    /// Chains submitted, with those of the start check.
     pub n_submitted: u64,
     /// Chains that have their answers.
     pub n_answered: u64,

@@ -10,8 +10,9 @@ const STYLE: &str = "\
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e2e6ea; --soft: #9aa5b0; --ground: #14181c; --line: #313a42; --warn: #e0a458; }
 }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--ground); max-width: 60rem; margin: 2rem auto;
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--ground); max-width: 84rem; margin: 2rem auto;
   padding: 0 1rem; }
+p, ul { max-width: 60rem; }
 h2 { margin-top: 3rem; border-bottom: 1px solid var(--line); }
 p.by { color: var(--soft); font-size: 0.85rem; margin: 0; }
 .scroll { overflow-x: auto; }
@@ -19,7 +20,7 @@ table { border-collapse: collapse; font-size: 0.85rem; margin: 0.5rem 0; font-va
 th, td { padding: 0.2rem 0.7rem 0.2rem 0; text-align: left; white-space: nowrap; border-bottom: 1px solid var(--line); }
 td.n, th.n { text-align: right; }
 li.caution, p.ended { color: var(--warn); }
-svg { max-width: 100%; height: auto; }
+svg { max-width: 100%; min-width: 40rem; height: auto; }
 svg text { fill: var(--ink); opacity: 1; }
 svg rect[fill='#FFFFFF'] { fill: var(--ground); }
 ";
@@ -68,7 +69,7 @@ fn section(report: &ProbeReport) -> anyhow::Result<String> {
     for drawn in &report.charts {
         let svg = chart::svg(drawn)?;
         if !svg.is_empty() {
-            html += &format!("<h3>{}</h3>\n{svg}", escaped(&drawn.title));
+            html += &format!("<h3>{}</h3>\n<div class=\"scroll\">{svg}</div>\n", escaped(&drawn.title));
             if matches!(drawn.marks, praxis::probe::report::Marks::Bars(_)) {
                 html += "<p class=\"by\">Bars end at the median; whiskers go from the lower quartile to the 95th percentile.</p>\n";
             }

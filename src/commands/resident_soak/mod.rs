@@ -58,19 +58,20 @@ pub fn run(args: &ResidentSoakArgs) -> anyhow::Result<Outcome> {
     let progress = Arc::new(AtomicU64::new(0));
     watch_for_hangs(progress.clone());
 
-    let started = Instant::now();
+    // A kernel's first compilation is no part of the soak.
+    let mut started = None;
     let mut soak =
         Soak { args, random: SplitMix64::new(args.seed), tally: Tally::default(), progress, rss_at_start: None };
-    let until = started + Duration::from_secs(args.seconds);
     loop {
         let config = soak.config();
         let worker = ResidentWorker::start(&instance, &adapter, &config)?;
+        let until = *started.get_or_insert_with(Instant::now) + Duration::from_secs(args.seconds);
         if soak.tally.n_restarts == 0 {
             let measured = worker.measured();
             let us = measured.first_trips_ns.iter().min().map_or(0.0, |ns| *ns as f64 / 1e3);
             terminal::note(
                 args.quiet,
-                &format!("{} workgroups at a time; first round trips {us:.1} µs at best", measured.n_workgroups),
+                &format!("workgroups at a time: {}; first round trips {us:.1} µs at best", measured.n_workgroups),
             );
         }
         let is_over = soak.run_worker(&worker, until, &is_interrupted)?;
@@ -80,10 +81,11 @@ pub fn run(args: &ResidentSoakArgs) -> anyhow::Result<Outcome> {
         }
         soak.tally.n_restarts += 1;
     }
-    let outcome = report(&soak, started.elapsed(), args)?;
+    let took = started.map_or(Duration::ZERO, |started| started.elapsed());
+    let outcome = report(&soak, took, args)?;
     // Whoever reads the figures must not take them for the whole time's.
     let is_cut_short = is_interrupted.load(Ordering::Relaxed) && !matches!(outcome, Outcome::CheckFailed);
-    anyhow::ensure!(!is_cut_short, "interrupted after {:.0} s", started.elapsed().as_secs_f64());
+    anyhow::ensure!(!is_cut_short, "interrupted after {:.0} s", took.as_secs_f64());
     Ok(outcome)
 }
 

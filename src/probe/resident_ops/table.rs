@@ -48,6 +48,14 @@ pub(super) fn fill(report: &mut ProbeReport, all_rows: &[usize], variants: &[Var
         let title = format!("{} by rows", op.name());
         report.charts.push(Chart { title, unit: "µs", marks: Marks::Lines { x_name: "rows", lines } });
     }
+    let n = all_rows[0];
+    if let (Some(resident), Some(spin)) = (median_us(n, Op::Add, Way::Resident), median_us(n, Op::Add, Way::Spin)) {
+        let rows = grouped(&n.to_string());
+        report.findings.push(format!(
+            "an add of {rows} rows takes {resident:.2} µs through the worker and {spin:.1} µs with a submission and a spinning wait: {:.1} times as long",
+            spin / resident
+        ));
+    }
     for op in Op::ALL {
         // Clear in the rounds, not only at the medians.
         let is_faster = |n: usize, way: Way, than: Way| {

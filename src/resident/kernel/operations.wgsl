@@ -253,6 +253,11 @@ fn sum_blocks(lane: u32, member: u32, n_members: u32, step: Step, step_idx: u32,
         dst = n_half;
         first = 0u;
         n_adding = 1u;
+        if (n_values == 1u) {
+            // It is the sum: to add it to zeros once more would make 0 of -0.
+            set_sum(lane, n_members, step, step_idx, number, scratch[0].x);
+            return;
+        }
     }
     loop {
         let n_blocks = n_values / SUM_BLOCK + u32(n_values % SUM_BLOCK != 0u);

@@ -28,6 +28,14 @@ impl ResidentWorker {
     /// [`StartError::Unavailable`] with what was measured, where there can be no such worker; otherwise a fault of `config`.
     pub fn start(instance: &wgpu::Instance, adapter: &wgpu::Adapter, config: &Config) -> Result<Self, StartError> {
         config.check()?;
+        let started = on_deep_stack(|| Self::start_here(instance, adapter, config));
+        started.unwrap_or_else(|error| {
+            let reason = format!("no thread could be started: {error}");
+            Err(Box::new(Unavailable { reason, measured: Measured::default() }).into())
+        })
+    }
+
+    fn start_here(instance: &wgpu::Instance, adapter: &wgpu::Adapter, config: &Config) -> Result<Self, StartError> {
         if let Some(wgsl) = &config.user_operation {
             user_operation::check(wgsl)?;
         }
@@ -145,6 +153,18 @@ impl ResidentWorker {
     fn run(&self, operation: Operation) -> Result<Answer, String> {
         self.submit(&[operation]).and_then(Ticket::wait).map_err(told)
     }
+}
+
+/// Whoever reads WGSL calls itself for what lies within, and a user's operation may lie deep: done on the caller's own stack, it could be
+/// the end of the process. [`user_operation::check`] sees to it that this much is enough.
+pub(in crate::resident) fn on_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> std::io::Result<T> {
+    const BYTES: usize = 256 << 20;
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("praxis-start".into()).stack_size(BYTES);
+        let thread = thread.spawn_scoped(scope, work)?;
+        // A panic goes on where it would have without the thread.
+        Ok(thread.join().unwrap_or_else(|payload| std::panic::resume_unwind(payload)))
+    })
 }
 
 fn told(error: OperationError) -> String {

@@ -87,6 +87,14 @@ fn resident_gpu_workgroups_that_share_give_the_same_results() {
         assert_eq!((answer.count(3), answer.sum(4)), (Some(positive.len()), Some(crate::resident::sum_of(&y))), "{n}");
         assert_eq!(worker.read(&kept).expect("it is read")[..positive.len()], positive);
     }
+    // A larger step has the others take part in a sum of one block, whose sum is the sum: adding zeros to it would take its sign.
+    let (one_block, large) = (worker.array_from(&[-0.0; 1024]).expect("room"), worker.array(5_000).expect("room"));
+    let sum = Operation::Sum { a: &one_block, out: None };
+    for chain in [vec![Operation::Fill { out: &large, value: 1.0 }, sum], vec![sum, sum], vec![sum]] {
+        let answer = worker.submit(&chain).and_then(Ticket::wait).expect("it is done");
+        let found = answer.sum(chain.len() - 1).expect("a sum");
+        assert_eq!(found.to_bits(), (-0.0f32).to_bits(), "{found} of {} steps", chain.len());
+    }
     let status = worker.status();
     assert_eq!(status.n_answered, status.n_submitted);
 }
