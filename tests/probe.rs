@@ -70,11 +70,21 @@ fn probe_gpu_resident_ops_compares_right_results_or_says_why_not() {
     // On a busy machine the second worker may not be had; then the report says so.
     let n_left_out = report.cautions.iter().filter(|caution| caution.starts_with("no second worker")).count();
     assert_eq!(titles.len() + n_left_out, 6, "{titles:?}, {:?}", report.cautions);
+    let place_of = |title: &str| titles.iter().position(|of| of.starts_with(title)).expect("the table");
     // Two lengths of six operations, each done in five ways.
-    assert_eq!(report.tables[2].rows.len(), 12);
+    let ways = place_of("One operation at the median");
+    assert_eq!(report.tables[ways].rows.len(), 12);
     for way in 0..5 {
-        assert!(numbers(&report, 2, 2 + way * 2).iter().all(|us| *us > 0.0), "{titles:?}");
+        assert!(numbers(&report, ways, 2 + way * 2).iter().all(|us| *us > 0.0), "{titles:?}");
     }
+    // Two states in which nothing is done and four ways to add; a software adapter has no counter of power, and the report says so.
+    let costs = place_of("What goes on");
+    assert_eq!(report.tables[costs].rows.len(), 6);
+    assert_eq!(numbers(&report, costs, 2).iter().filter(|rate| **rate > 0.0).count(), 4, "{:?}", report.tables[costs]);
+    assert!(
+        report.cautions.iter().any(|caution| caution.starts_with("the GPU's power is not known"))
+            == gpu().is_software()
+    );
     assert!(report.findings.iter().any(|finding| finding.starts_with("sum: resident beats one core")));
 }
 
