@@ -28,6 +28,11 @@ impl ResidentWorker {
     /// [`StartError::Unavailable`] with what was measured, where there can be no such worker; otherwise a fault of `config`.
     pub fn start(instance: &wgpu::Instance, adapter: &wgpu::Adapter, config: &Config) -> Result<Self, StartError> {
         config.check()?;
+        // What is short can't lie deep. A thread's memory is the allocator's for good, as a rule: some 80 MB after a driver's compiler.
+        const SHORT_BYTES: usize = 1024;
+        if config.user_operation.as_ref().is_none_or(|wgsl| wgsl.len() <= SHORT_BYTES) {
+            return Self::start_here(instance, adapter, config);
+        }
         let started = on_deep_stack(|| Self::start_here(instance, adapter, config));
         started.unwrap_or_else(|error| {
             let reason = format!("no thread could be started: {error}");
