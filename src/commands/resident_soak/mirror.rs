@@ -70,6 +70,7 @@ pub struct Mirror {
 
 /// The group of one small array that is only ever added 1 to: a step that is lost or run twice shows in it.
 const TALLY: usize = 0;
+const TALLY_PLACE: Place = (TALLY, 0);
 const TALLY_LENGTH: usize = 4;
 /// Beyond this it begins anew: further up not every number is one.
 const MOST_TALLIED: f32 = 4e6;
@@ -152,10 +153,9 @@ impl Mirror {
     /// A step without whatever checks it: the lanes that watch the ring do it alone, if it is small. Gives what it leaves.
     fn step_alone(&mut self, random: &mut SplitMix64, steps: &mut Vec<Step>, expected: &mut Expected) -> Option<Place> {
         if random.below(4) == 0 {
-            let tally = (TALLY, 0);
-            let is_full = self.values(tally)[0] > MOST_TALLIED;
-            let add = Step::Add { a: tally, b: Second::Scalar(1.0), out: tally };
-            return self.take(if is_full { Step::Fill { out: tally, value: 0.0 } } else { add }, steps, expected);
+            let is_full = self.values(TALLY_PLACE)[0] > MOST_TALLIED;
+            let add = Step::Add { a: TALLY_PLACE, b: Second::Scalar(1.0), out: TALLY_PLACE };
+            return self.take(if is_full { Step::Fill { out: TALLY_PLACE, value: 0.0 } } else { add }, steps, expected);
         }
         let group = 1 + random.below(LENGTHS.len());
         let step = self.step(random, group);
@@ -163,11 +163,10 @@ impl Mirror {
     }
 
     fn add_to_tally(&mut self, steps: &mut Vec<Step>, expected: &mut Expected) {
-        let tally = (TALLY, 0);
-        if self.values(tally)[0] > MOST_TALLIED {
-            self.push(Step::Fill { out: tally, value: 0.0 }, steps, expected);
+        if self.values(TALLY_PLACE)[0] > MOST_TALLIED {
+            self.push(Step::Fill { out: TALLY_PLACE, value: 0.0 }, steps, expected);
         }
-        self.push(Step::Add { a: tally, b: Second::Scalar(1.0), out: tally }, steps, expected);
+        self.push(Step::Add { a: TALLY_PLACE, b: Second::Scalar(1.0), out: TALLY_PLACE }, steps, expected);
     }
 
     /// A random step whose results stay within numbers that all sides compute alike.
@@ -229,7 +228,7 @@ impl Mirror {
         steps.push(Step::Sum { a: place });
         expected.reads.push(place);
         expected.sums.push((steps.len() - 1, sum_of(self.values(place)).to_bits()));
-        if place == (TALLY, 0) {
+        if place == TALLY_PLACE {
             expected.tally = Some(steps.len() - 1);
         }
     }

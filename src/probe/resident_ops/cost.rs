@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use super::{Op, OpsSubject, Way, set_polling};
+use super::{Op, OpsSubject, Way, fatal, set_polling};
 use crate::gpu::Gpu;
 use crate::probe::clock::{Clock, SystemClock};
 use crate::probe::context::{Context, Effort};
-use crate::probe::error::{OpError, ProbeError};
+use crate::probe::error::ProbeError;
 use crate::probe::interleave::{Watch, one_line};
 use crate::probe::power::PowerMeter;
 use crate::probe::report::{Cell, Column, Ended, ProbeReport, Table};
@@ -138,10 +138,7 @@ fn run_for(
             continue;
         };
         let n = subject.rows[0].n;
-        subject.do_once((n, Op::Add, way)).map_err(|fault| match fault {
-            OpError::Fatal(error) => error,
-            OpError::Unavailable(reason) => ProbeError::Panicked(reason),
-        })?;
+        subject.do_once((n, Op::Add, way)).map_err(fatal)?;
         n_ops += 1;
     }
 }

@@ -287,14 +287,10 @@ impl<'a> OpsSubject<'a> {
 
     /// What is timed must be right: every way's results against a plain computation.
     fn check_results(&mut self) -> Result<(), ProbeError> {
-        let told = |error: OpError| match error {
-            OpError::Fatal(error) => error,
-            OpError::Unavailable(reason) => ProbeError::Panicked(reason),
-        };
         for n in self.rows.iter().map(|rows| rows.n).collect::<Vec<_>>() {
             for op in Op::ALL {
                 for way in [Way::Spin, Way::Resident, Way::Core] {
-                    self.do_once((n, op, way)).map_err(told)?;
+                    self.do_once((n, op, way)).map_err(fatal)?;
                 }
                 self.check_op(n, op)?;
             }
@@ -366,6 +362,14 @@ fn set_polling(worker: &ResidentWorker, is_polling: bool) -> Result<(), ProbeErr
         std::thread::sleep(Duration::from_micros(50));
     }
     Ok(())
+}
+
+/// Of a way without which the rest says nothing.
+fn fatal(error: OpError) -> ProbeError {
+    match error {
+        OpError::Fatal(error) => error,
+        OpError::Unavailable(reason) => ProbeError::Panicked(reason),
+    }
 }
 
 fn lost(error: OperationError) -> ProbeError {
