@@ -125,6 +125,19 @@ fn resident_gpu_sums_have_the_same_bits_whoever_adds() {
 }
 
 #[test]
+fn resident_gpu_sums_of_a_million_have_the_same_bits_on_every_level() {
+    let Some(worker) = worker(&Config { arena_bytes: 16 << 20, ..config() }) else { return };
+    // As many blocks as a block has values, and one more: then there are three levels, in other memory.
+    for n in [1 << 20, (1 << 20) + 1, 1_500_000] {
+        let x = numbers(n, 8);
+        let (a, out) = (worker.array_from(&x).expect("room"), worker.array(8).expect("room"));
+        let sum = run(&worker, Operation::Sum { a: &a, out: Some(&out) }).sum(0).expect("a sum");
+        assert_eq!(sum.to_bits(), sum_of(&x).to_bits(), "{n}: {sum}");
+        assert_eq!(worker.read(&out).expect("it is read")[0], sum, "{n}");
+    }
+}
+
+#[test]
 fn resident_gpu_filters_keep_the_order_and_leave_the_rest() {
     let Some(worker) = worker(&config()) else { return };
     for n in SIZES {

@@ -8,7 +8,7 @@ use super::error::Invalid;
 use super::layout::{
     A_WORD, B_WORD, CAPACITY_WORD, CHECK_WORD, COMPARISON_SHIFT, HAS_ARRAY_B, HAS_MORE_TO_READ, HAS_NEW_ARRAYS,
     HAS_TO_WAIT, HEADER_WORD, IS_SMALL, MAX_STEPS, MEMBERS_SHIFT, N_WORD, NUMBER_WORD, OUT_WORD, PARAMETERS_WORD,
-    SMALL_QUADS, SMALL_ROWS, STEP_WORDS, SUM_BLOCK, WHAT_WORD,
+    SMALL_QUADS, STEP_WORDS, SUM_BLOCK, WHAT_WORD,
 };
 use super::operation::{Comparison, Operand, Operation};
 
@@ -125,6 +125,12 @@ impl Step {
         !self.has_result()
     }
 
+    /// Elements, as far as sharing them goes: a workgroup has several blocks of a sum at once, and to share it costs another meeting.
+    fn work(&self) -> u32 {
+        const SUM_LIGHTNESS: u32 = 4;
+        if self.opcode == Opcode::Sum { self.n / SUM_LIGHTNESS } else { self.n }
+    }
+
     fn has_result(&self) -> bool {
         matches!(self.opcode, Opcode::Filter | Opcode::Sum)
     }
@@ -162,18 +168,12 @@ pub(super) struct SmallLimits {
 }
 
 impl SmallLimits {
-    /// For subgroups of `narrowest` to `widest` lanes: what the kernel has room for (`small.wgsl`), and for operations element by
+    /// For subgroups of at least `narrowest` lanes: what the kernel has room for (`small.wgsl`), and for operations element by
     /// element, which have no such bound, what is faster than telling the others (docs/resident.md).
-    pub fn of(narrowest: u32, widest: u32) -> Self {
+    pub fn of(narrowest: u32) -> Self {
         const FASTER: u32 = 256;
-        let elements = |n_quads: usize, n_lanes: u32| n_quads as u32 * 4 * n_lanes;
-        let has_sums = elements(SMALL_ROWS, widest) <= SUM_BLOCK as u32;
-        Self {
-            map: FASTER,
-            user: elements(1, narrowest),
-            filter: elements(SMALL_QUADS, narrowest),
-            sum: if has_sums { elements(SMALL_ROWS, narrowest) } else { 0 },
-        }
+        let elements = |n_quads: usize| n_quads as u32 * 4 * narrowest;
+        Self { map: FASTER, user: elements(1), filter: elements(SMALL_QUADS), sum: SUM_BLOCK as u32 }
     }
 }
 
@@ -208,7 +208,7 @@ impl Batch {
         if let Some(before) = self.steps.last() {
             step.has_to_wait = !(before.is_elementwise() && step.is_elementwise() && before.n == step.n);
         }
-        self.n_most = self.n_most.max(step.n);
+        self.n_most = self.n_most.max(step.work());
         self.steps.push(step);
     }
 
@@ -225,7 +225,7 @@ impl Batch {
         step.n <= n_most
     }
 
-    /// Elements of its largest step.
+    /// What there is to share of its largest step, in elements: see [`Step::work`].
     pub fn n_most(&self) -> u32 {
         self.n_most
     }
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn resident_batches_are_announced_by_a_first_step_that_fits_its_check_word() {
-        let words = batch(&[step(Opcode::Sum, 8); 3]).first_words(77, 5, true, SmallLimits::of(32, 32));
+        let words = batch(&[step(Opcode::Sum, 8); 3]).first_words(77, 5, true, SmallLimits::of(32));
         assert_eq!((words[NUMBER_WORD], words[CHECK_WORD]), (77, checksum::of_step(&words)));
         assert_eq!(words[HEADER_WORD], 3 | HAS_NEW_ARRAYS | HAS_MORE_TO_READ | 5 << MEMBERS_SHIFT);
     }
@@ -341,7 +341,7 @@ mod tests {
         let is_small = |steps: &[Step], limits: SmallLimits, n_members, has_new_arrays| {
             batch(steps).first_words(1, n_members, has_new_arrays, limits)[HEADER_WORD] & IS_SMALL != 0
         };
-        let limits = SmallLimits::of(32, 32);
+        let limits = SmallLimits::of(32);
         let fits = |opcode, n| is_small(&[step(opcode, n)], limits, 1, false);
         assert!(fits(Opcode::Add, 256) && !fits(Opcode::Add, 257));
         assert!(fits(Opcode::User, 128) && !fits(Opcode::User, 129));
@@ -352,9 +352,6 @@ mod tests {
         let add = step(Opcode::Add, 8);
         assert!(!is_small(&[add, add], limits, 1, false), "the second step is not in the first line");
         assert!(!is_small(&[add], limits, 2, false) && !is_small(&[add], limits, 1, true));
-        // Eight rows of quads are all that a lane has; a subgroup of 64 would have more columns than the tree is wide there.
-        let of_sums = |narrowest, widest| SmallLimits::of(narrowest, widest).sum;
-        assert_eq!((of_sums(8, 8), of_sums(8, 32), of_sums(32, 64), of_sums(64, 64)), (256, 256, 0, 0));
         assert!(!is_small(&[add], SmallLimits::default(), 1, false));
     }
 }

@@ -17,7 +17,8 @@ pub struct Config {
     /// Most workgroups, 1 to 1,024, that share a large operation, if as many are found to run at the same time. On a software adapter, where each
     /// would keep a core busy, there is always one.
     pub max_workgroups: u32,
-    /// Operations on as many elements are shared among workgroups.
+    /// Operations on as many elements are shared among workgroups; sums, of which one workgroup has several blocks at a time, on four times as
+    /// many.
     pub shared_from: usize,
     /// How long a kernel runs before the next one takes its place, 1 ms to 60 s: well below what the system's watchdog allows. A chain that is
     /// worked on is finished first, however long it takes.

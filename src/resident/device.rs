@@ -6,7 +6,7 @@ use super::Config;
 use super::error::StartError;
 use super::kernel::{KernelOptions, N_LOOKS, kernel_wgsl};
 use super::layout::{
-    BEATS_WORD, CALL_WORD, COUNTED_WORD, MAX_TURNS, STATE_WORDS, SUM_BLOCK, answers_words, mailbox_words,
+    BEATS_WORD, CALL_WORD, COUNTED_WORD, MAX_TURNS, PARTIAL_WORD, STATE_WORDS, SUM_BLOCK, answers_words, mailbox_words,
 };
 use super::polling::{self, PollFault};
 use crate::gpu::{Gpu, GpuError, MemoryType, RawError, SharedMemory, compute_pipeline, read_buffer, storage_layout};
@@ -66,6 +66,14 @@ pub(super) struct Settings {
     pub n_turns: u32,
     pub patience: u32,
     pub is_counting: u32,
+}
+
+/// What a launch counted that does nothing else.
+struct Counted {
+    n_come: u32,
+    n_together: u32,
+    /// Lanes in subgroups that are not whole.
+    n_partial: u32,
 }
 
 /// A device with the kernel.
@@ -140,10 +148,22 @@ impl KernelDevice {
 
     /// Whether `n_workgroups` run at the same time: whether each sees all the others within `patience` looks.
     pub fn run_together(&self, n_workgroups: u32, patience: u32) -> Result<bool, DeviceFault> {
+        let counted = self.count(n_workgroups, patience)?;
+        Ok(counted.n_come == n_workgroups && counted.n_together == n_workgroups)
+    }
+
+    /// Whether all subgroups of a workgroup have all their lanes, [`MIN_WIDTH`](super::layout::MIN_WIDTH) or more: no specification has them so,
+    /// drivers do.
+    pub fn has_full_subgroups(&self) -> Result<bool, DeviceFault> {
+        Ok(self.count(1, 1)?.n_partial == 0)
+    }
+
+    fn count(&self, n_workgroups: u32, patience: u32) -> Result<Counted, DeviceFault> {
         self.run(Settings { launch: 1, is_counting: 1, patience, ..Settings::default() }, n_workgroups)?;
         let bytes = read_buffer(&self.gpu, &self.state)?;
         let words: &[u32] = bytemuck::cast_slice(&bytes);
-        Ok(words[COUNTED_WORD] == n_workgroups && words[COUNTED_WORD + 1] == n_workgroups)
+        let (n_come, n_together) = (words[COUNTED_WORD], words[COUNTED_WORD + 1]);
+        Ok(Counted { n_come, n_together, n_partial: words[PARTIAL_WORD] })
     }
 
     /// Launches and waits; ns.

@@ -1,14 +1,15 @@
-//! The resident kernel's text, put together: constants, the leader and the others, the ring, operations, small steps, the user's operation.
+//! The resident kernel's text, put together: constants, the leader and the others, the ring, operations, sums and filters, small steps, the user's operation.
 
 use std::fmt::Write;
 
 use super::layout::CONSTANTS;
 use super::{Config, batch, checksum, user_operation};
-use crate::gpu::COUNT_BEFORE_WGSL;
 
 const LEAD: &str = include_str!("kernel/lead.wgsl");
 const RING: &str = include_str!("kernel/ring.wgsl");
 const OPERATIONS: &str = include_str!("kernel/operations.wgsl");
+const SUM: &str = include_str!("kernel/sum.wgsl");
+const FILTER: &str = include_str!("kernel/filter.wgsl");
 const SMALL: &str = include_str!("kernel/small.wgsl");
 
 /// Looks at the ring between two heartbeats.
@@ -71,7 +72,7 @@ pub(super) fn kernel_wgsl(options: KernelOptions, user_operation: Option<&str>) 
         let _ = writeln!(text, "const {name}: bool = {value};");
     }
     text.push_str(&checksum::factors_wgsl());
-    for part in [LEAD, RING, OPERATIONS, SMALL, COUNT_BEFORE_WGSL, user_operation.unwrap_or(user_operation::NONE)] {
+    for part in [LEAD, RING, OPERATIONS, SUM, FILTER, SMALL, user_operation.unwrap_or(user_operation::NONE)] {
         text.push_str(part);
         text.push('\n');
     }

@@ -94,8 +94,12 @@ pub const FIRST_RESULT_WORD: usize = 66;
 pub const ARRIVED_WORD: usize = 96;
 /// Meetings that are over.
 pub const RELEASED_WORD: usize = 128;
-/// Workgroups counted by the check.
+/// Workgroups counted by the check: those that came, and those that saw all others.
 pub const COUNTED_WORD: usize = 160;
+/// Lanes that the check found in subgroups that are not whole or have fewer than [`MIN_WIDTH`] lanes.
+pub const PARTIAL_WORD: usize = COUNTED_WORD + 2;
+/// Lanes of a subgroup, at least, that the kernel is made for.
+pub const MIN_WIDTH: usize = 4;
 /// What each workgroup counted in a filter's first phase.
 pub const MEMBER_COUNTS_WORD: usize = 192;
 /// Most workgroups of a launch.
@@ -107,10 +111,8 @@ pub const MAX_CALLS: usize = (1 << 31) / MAX_MEMBERS - 2;
 /// Most turns of a launch with nothing in them: eighths of them are counted in a word.
 pub const MAX_TURNS: u32 = 1 << 24;
 
-/// Quads of each operand that a lane of the watching subgroup reads at once: a small filter has no more.
+/// Quads of each operand that a lane reads at once in a small step and in a filter: a small filter has no more.
 pub const SMALL_QUADS: usize = 2;
-/// Quads that such a lane adds up: a small sum has no more.
-pub const SMALL_ROWS: usize = 8;
 
 /// What the kernel calls these.
 pub(super) const CONSTANTS: &[(&str, usize)] = &[
@@ -146,11 +148,12 @@ pub(super) const CONSTANTS: &[(&str, usize)] = &[
     ("ARRIVED_WORD", ARRIVED_WORD),
     ("RELEASED_WORD", RELEASED_WORD),
     ("COUNTED_WORD", COUNTED_WORD),
+    ("PARTIAL_WORD", PARTIAL_WORD),
+    ("MIN_WIDTH", MIN_WIDTH),
     ("MEMBER_COUNTS_WORD", MEMBER_COUNTS_WORD),
     ("MAX_MEMBERS", MAX_MEMBERS),
     ("MAX_CALLS", MAX_CALLS),
     ("SMALL_QUADS", SMALL_QUADS),
-    ("SMALL_ROWS", SMALL_ROWS),
     ("STATE_WORDS", STATE_WORDS),
 ];
 

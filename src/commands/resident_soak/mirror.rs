@@ -16,8 +16,8 @@ struct Group {
 
 const N_ARRAYS: usize = 4;
 /// Elements of each group's arrays. The last are shared among workgroups where there are several.
-const LENGTHS: [usize; 10] = [1, 3, 4, 31, 32, 33, 100, 129, 256, 300];
-const LARGE_LENGTHS: [usize; 2] = [5_000, 33_333];
+const LENGTHS: [usize; 10] = [1, 3, 4, 31, 33, 100, 129, 256, 300, 1_024];
+const LARGE_LENGTHS: [usize; 3] = [2_500, 5_000, 33_333];
 /// What the user's operation is.
 pub const USER_OPERATION: &str = "
 fn user_operation(a: f32, b: f32, parameters: vec4<f32>) -> f32 {
@@ -139,7 +139,7 @@ impl Mirror {
         if random.below(4) == 0 {
             self.add_to_tally(steps, expected);
         }
-        let is_large = random.below(256) == 0;
+        let is_large = random.below(64) == 0;
         let n_wanted = if is_large { 1 } else { 1 + random.below(3) };
         for _ in 0..n_wanted {
             let n_small = 1 + LENGTHS.len();

@@ -1,4 +1,5 @@
-// The resident kernel. Constants in capitals are put in front of this text; ring.wgsl, operations.wgsl and small.wgsl come behind it.
+// The resident kernel. Constants in capitals are put in front of this text; ring.wgsl, operations.wgsl, sum.wgsl, filter.wgsl
+// and small.wgsl come behind it.
 //
 // Workgroup 0 leads: it watches the ring, works on most batches alone, and calls the other workgroups for large ones. Whatever the
 // CPU or another workgroup writes while the kernel runs is in memory declared @coherent, or atomic.
@@ -36,19 +37,28 @@ const ANSWERED: u32 = 2u;
 const NO_CALL: u32 = 0u;
 const END: u32 = 0xffffffffu;
 
+// Where a lane is among those that hand each other values. What a subgroup does alone is shared out by its width: all its lanes are there, as the
+// check found (`has_full_subgroups`).
+struct Seat {
+    subgroup: u32,      // which of the workgroup's
+    place: u32,         // within it
+    width: u32,         // its lanes
+    n_subgroups: u32,   // of the workgroup
+}
+
 @compute @workgroup_size(N_LANES)
 fn main(
     @builtin(local_invocation_index) lane: u32,
     @builtin(subgroup_id) subgroup: u32,
     @builtin(subgroup_invocation_id) place: u32,
     @builtin(subgroup_size) width: u32,
+    @builtin(num_subgroups) n_subgroups: u32,
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) n_workgroups: vec3<u32>,
 ) {
-    // What a subgroup does alone is shared out by its width: all its lanes must be there.
-    let is_full = subgroupAdd(1u) == width;
+    let seat = Seat(subgroup, place, width, n_subgroups);
     if (settings.is_counting != 0u) {
-        count_workgroups(lane, n_workgroups.x);
+        count_workgroups(lane, seat, n_workgroups.x);
         return;
     }
     let member = workgroup.x;
@@ -73,7 +83,7 @@ fn main(
     // Drivers inline every call: there is one loop for both, so that the kernel has everything once.
     for (var turn = 0u; !is_leader || (n_eighths > 0u && n_calls < MAX_CALLS); turn++) {
         if (is_leader && subgroup == 0u) {
-            let seen = watch(place, width, is_full, number, launch);
+            let seen = watch(seat, number, launch);
             if (place == 0u) {
                 found = seen;
             }
@@ -137,7 +147,7 @@ fn main(
             }
         }
         let is_answered_last = ANSWERS_AFTER_STORES || n_members > 1u || (header & HAS_MORE_TO_READ) != 0u;
-        if (!work(lane, member, n_members, n_steps, is_answered_last, number, launch)) {
+        if (!work(lane, seat, member, n_members, n_steps, is_answered_last, number, launch)) {
             break;
         }
         if (is_leader) {
@@ -199,6 +209,7 @@ const REST: u32 = 2u;
 // Works through a batch as member `member` of `n_members`; the last to come answers. False if this launch is to end at once.
 fn work(
     lane: u32,
+    seat: Seat,
     member: u32,
     n_members: u32,
     n_steps: u32,
@@ -218,7 +229,7 @@ fn work(
         let is_waited_for = is_last || (next.what & HAS_TO_WAIT) != 0u;
         var round = SHARE;
         loop {
-            run(lane, member, n_members, step, step_idx, number, round);
+            run(lane, seat, member, n_members, step, step_idx, number, round);
             if (n_members == 1u) {
                 if (is_waited_for && !is_last) {
                     storageBarrier();
@@ -268,7 +279,11 @@ fn work(
             storageBarrier();
             if (lane == 0u) {
                 if (is_end) {
-                    answer(number, STATUS_DONE, atomicLoad(&state[FIRST_RESULT_WORD]));
+                    // Whoever did the rest of a sum has it.
+                    if (round != REST || step_idx > 0u) {
+                        first_result = atomicLoad(&state[FIRST_RESULT_WORD]);
+                    }
+                    answer(number, STATUS_DONE, first_result);
                 }
                 atomicStore(&state[RELEASED_WORD], n_meetings);
             }
@@ -314,8 +329,11 @@ fn wait_for_release(n_meetings: u32) -> u32 {
 
 // --- The check --------------------------------------------------------------------------------------------------------
 
-// Whether all workgroups run at the same time: each waits until all have come.
-fn count_workgroups(lane: u32, n_workgroups: u32) {
+// Whether all workgroups run at the same time: each waits until all have come. And whether subgroups are whole.
+fn count_workgroups(lane: u32, seat: Seat, n_workgroups: u32) {
+    if (subgroupAdd(1u) != seat.width || seat.width < MIN_WIDTH) {
+        atomicAdd(&state[PARTIAL_WORD], 1u);
+    }
     if (lane == 0u) {
         let patience = settings.patience;
         atomicAdd(&state[COUNTED_WORD], 1u);

@@ -29,13 +29,13 @@ fn answer_for_interrupted(lane: u32) -> u32 {
 
 // Looks at the ring for a while. All of a first step is read in every look, so that nothing is left to read when it is there; its check
 // word says whether it is there whole. One lane of a subgroup looks and tells the others: a small step they work on at once.
-fn watch(place: u32, width: u32, is_full: bool, number: u32, launch: u32) -> u32 {
+fn watch(seat: Seat, number: u32, launch: u32) -> u32 {
     let at = slot_quad(number);
     var n_looks = 0u;
     loop {
         var quads: array<vec4<u32>, STEP_QUADS>;
         var seen = NOTHING;
-        if (place == 0u) {
+        if (seat.place == 0u) {
             for (; n_looks < N_LOOKS && seen == NOTHING; n_looks++) {
                 quads = array(mailbox[at], mailbox[at + 1u], mailbox[at + 2u], mailbox[at + 3u]);
                 // An end comes first, or a busy ring could put it off for ever.
@@ -52,19 +52,19 @@ fn watch(place: u32, width: u32, is_full: bool, number: u32, launch: u32) -> u32
         }
         let second = subgroupBroadcast(quads[1], 0u);
         let step = step_of(subgroupBroadcast(quads[0], 0u), second, subgroupBroadcast(quads[2], 0u));
-        let is_small = is_full && (second.w & IS_SMALL) != 0u;
+        let is_small = (second.w & IS_SMALL) != 0u;
         // On their way while the check word is looked at. What is read for half of a step is read for nothing.
         var pairs: Pairs;
         if (is_small) {
-            pairs = pairs_at(step, place, place + width);
+            pairs = pairs_at(step, seat.place, seat.place + seat.width);
         }
         if (subgroupBroadcast(u32(quads[3].w == check_of_step(quads)), 0u) == 0u) {
             continue;
         }
         if (is_small) {
-            return work_small(place, width, number, launch, step, pairs);
+            return work_small(seat, number, launch, step, pairs);
         }
-        if (place == 0u) {
+        if (seat.place == 0u) {
             slot[0] = quads[0];
             slot[1] = quads[1];
             slot[2] = quads[2];

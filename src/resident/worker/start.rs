@@ -77,11 +77,14 @@ impl ResidentWorker {
         let n_lanes = if is_software { 32 } else { 256 };
         let device = KernelDevice::new(gpu, &memory, config, n_lanes)?;
         let max_workgroups = if is_software && !config.shares_on_software { 1 } else { config.max_workgroups };
+        if !device.has_full_subgroups()? {
+            return Err(Fail::Unavailable("the adapter's subgroups don't have all their lanes".into()));
+        }
         check::check_kernel(&device, max_workgroups, measured)?;
 
         let small = match config.answers_after_stores {
             true => SmallLimits::default(),
-            false => SmallLimits::of(info.subgroup_min_size, info.subgroup_max_size),
+            false => SmallLimits::of(info.subgroup_min_size),
         };
         let sharing = Sharing { n_workgroups: measured.n_workgroups, n_lanes, is_software, small };
         let shared = Arc::new(Shared::new(memory, config, sharing));

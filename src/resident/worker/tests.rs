@@ -56,13 +56,14 @@ fn resident_gpu_no_descriptor_reaches_beyond_the_arena() {
 #[test]
 fn resident_gpu_workgroups_that_share_give_the_same_results() {
     let shared =
-        Config { shares_on_software: true, max_workgroups: 2, shared_from: 64, arena_bytes: 1 << 20, ..config() };
+        Config { shares_on_software: true, max_workgroups: 2, shared_from: 64, arena_bytes: 32 << 20, ..config() };
+    let shared = Config { readback_bytes: 1 << 20, ..shared };
     let Some(worker) = worker(&shared) else { return };
     if worker.measured().n_workgroups < 2 {
         println!("not tried: only one workgroup runs at a time");
         return;
     }
-    for n in [65usize, 257, 5_000, 33_333] {
+    for n in [65usize, 257, 5_000, 33_333, 1_200_000] {
         let x: Vec<f32> = (0..n).map(|idx| (idx * 37 % 101) as f32 - 50.0).collect();
         let a = worker.array_from(&x).expect("room");
         let (b, mask, kept) =
