@@ -2,9 +2,6 @@
 
 use super::Gpu;
 
-/// WGSL of `count_before(lane, own)`: a sum over a workgroup's lanes before one, after Hillis and Steele (1986).
-pub const COUNT_BEFORE_WGSL: &str = include_str!("count_before.wgsl");
-
 /// A bind group layout of `n` read-write storage buffers.
 pub fn storage_layout(gpu: &Gpu, label: &str, n: u32) -> wgpu::BindGroupLayout {
     let entries: Vec<_> = (0..n)

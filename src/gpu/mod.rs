@@ -22,7 +22,7 @@ pub use device::{
 };
 pub use error::GpuError;
 pub use factory::Factory;
-pub use kernel::{COUNT_BEFORE_WGSL, compute_pipeline, storage_layout};
+pub use kernel::{compute_pipeline, storage_layout};
 pub use pipeline_cache::PipelineCache;
 pub use present_mode::{PresentPreference, UnknownPresent, present_mode_name};
 pub use readback::{Readback, read_buffer};

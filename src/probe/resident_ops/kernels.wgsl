@@ -1,4 +1,5 @@
-// The same operations as dispatches of their own: what a program would submit.
+// The same operations as dispatches of their own: what a program would submit. Sums and filters by subgroups, as in the worker's kernel, or
+// the kernels would be compared and not the ways to run them.
 
 struct Parameters {
     n: u32,
@@ -14,8 +15,20 @@ struct Parameters {
 @group(0) @binding(6) var<storage, read_write> parameters: Parameters;
 
 const N_LANES: u32 = 256u;
-var<workgroup> part: array<f32, N_LANES>;
+// What each subgroup of a workgroup has.
+var<workgroup> sums: array<f32, N_LANES>;
 var<workgroup> counts: array<u32, N_LANES>;
+
+// Where a lane is: its place among all lanes of the workgroup, in the order of subgroups, and its subgroup.
+struct Seat {
+    lane: u32,
+    subgroup: u32,
+    n_subgroups: u32,
+}
+
+fn seat_of(subgroup: u32, place: u32, width: u32) -> Seat {
+    return Seat(subgroup * width + place, subgroup, N_LANES / width);
+}
 
 fn n_quads() -> u32 {
     return parameters.n / 4u;
@@ -58,42 +71,49 @@ fn increase(@builtin(global_invocation_id) id: vec3<u32>) {
     }
 }
 
-fn sum_of_part(lane: u32) -> f32 {
-    for (var width = N_LANES / 2u; width > 0u; width >>= 1u) {
-        workgroupBarrier();
-        if (lane < width) {
-            part[lane] += part[lane + width];
-        }
+// Over all lanes.
+fn sum_of(seat: Seat, own: f32) -> f32 {
+    sums[seat.subgroup] = subgroupAdd(own);
+    workgroupBarrier();
+    var sum = 0.0;
+    for (var other = 0u; other < seat.n_subgroups; other++) {
+        sum += sums[other];
     }
-    return workgroupUniformLoad(&part[0]);
+    return sum;
 }
 
 @compute @workgroup_size(N_LANES)
 fn sum_tiles(
-    @builtin(global_invocation_id) id: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(subgroup_id) subgroup: u32,
+    @builtin(subgroup_invocation_id) place: u32,
+    @builtin(subgroup_size) width: u32,
     @builtin(workgroup_id) tile: vec3<u32>,
 ) {
+    let seat = seat_of(subgroup, place, width);
+    let quad = tile.x * N_LANES + seat.lane;
     var x = vec4(0.0);
-    if (id.x < n_quads()) {
-        x = a[id.x];
+    if (quad < n_quads()) {
+        x = a[quad];
     }
-    part[lane] = (x.x + x.y) + (x.z + x.w);
-    let sum = sum_of_part(lane);
-    if (lane == 0u) {
+    let sum = sum_of(seat, (x.x + x.y) + (x.z + x.w));
+    if (seat.lane == 0u) {
         tiles[tile.x] = bitcast<u32>(sum);
     }
 }
 
 @compute @workgroup_size(N_LANES)
-fn sum_end(@builtin(local_invocation_index) lane: u32) {
+fn sum_end(
+    @builtin(subgroup_id) subgroup: u32,
+    @builtin(subgroup_invocation_id) place: u32,
+    @builtin(subgroup_size) width: u32,
+) {
+    let seat = seat_of(subgroup, place, width);
     var own = 0.0;
-    for (var tile = lane; tile < parameters.n_tiles; tile += N_LANES) {
+    for (var tile = seat.lane; tile < parameters.n_tiles; tile += N_LANES) {
         own += bitcast<f32>(tiles[tile]);
     }
-    part[lane] = own;
-    let sum = sum_of_part(lane);
-    if (lane == 0u) {
+    let sum = sum_of(seat, own);
+    if (seat.lane == 0u) {
         result[0] = sum;
     }
 }
@@ -105,50 +125,82 @@ fn kept(quad: u32) -> vec4<u32> {
     return select(vec4(0u), vec4(1u), mask[quad] != vec4(0.0));
 }
 
+fn count_of(is_kept: vec4<u32>) -> u32 {
+    return is_kept.x + is_kept.y + is_kept.z + is_kept.w;
+}
+
+struct Counted {
+    n_before: u32,  // over the lanes before this one
+    n_all: u32,
+}
+
+fn count(seat: Seat, own: u32) -> Counted {
+    let n_before = subgroupExclusiveAdd(own);
+    counts[seat.subgroup] = subgroupAdd(own);
+    workgroupBarrier();
+    var counted = Counted(n_before, 0u);
+    for (var other = 0u; other < seat.n_subgroups; other++) {
+        counted.n_before += select(0u, counts[other], other < seat.subgroup);
+        counted.n_all += counts[other];
+    }
+    // Before somebody counts again.
+    workgroupBarrier();
+    return counted;
+}
+
 @compute @workgroup_size(N_LANES)
 fn filter_count(
-    @builtin(global_invocation_id) id: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(subgroup_id) subgroup: u32,
+    @builtin(subgroup_invocation_id) place: u32,
+    @builtin(subgroup_size) width: u32,
     @builtin(workgroup_id) tile: vec3<u32>,
 ) {
-    let is_kept = kept(id.x);
-    count_before(lane, is_kept.x + is_kept.y + is_kept.z + is_kept.w);
-    if (lane == N_LANES - 1u) {
-        tiles[tile.x] = counts[lane];
+    let seat = seat_of(subgroup, place, width);
+    let counted = count(seat, count_of(kept(tile.x * N_LANES + seat.lane)));
+    if (seat.lane == 0u) {
+        tiles[tile.x] = counted.n_all;
     }
 }
 
 @compute @workgroup_size(N_LANES)
-fn filter_scan(@builtin(local_invocation_index) lane: u32) {
+fn filter_scan(
+    @builtin(subgroup_id) subgroup: u32,
+    @builtin(subgroup_invocation_id) place: u32,
+    @builtin(subgroup_size) width: u32,
+) {
+    let seat = seat_of(subgroup, place, width);
     let n_tiles = parameters.n_tiles;
     var base = 0u;
     for (var first = 0u; first < n_tiles; first += N_LANES) {
-        let tile = first + lane;
+        let tile = first + seat.lane;
         var own = 0u;
         if (tile < n_tiles) {
             own = tiles[tile];
         }
-        let before = base + count_before(lane, own);
+        let counted = count(seat, own);
         if (tile < n_tiles) {
-            tiles[tile] = before;
+            tiles[tile] = base + counted.n_before;
         }
-        base += workgroupUniformLoad(&counts[N_LANES - 1u]);
+        base += counted.n_all;
     }
-    if (lane == 0u) {
+    if (seat.lane == 0u) {
         result[1] = f32(base);
     }
 }
 
 @compute @workgroup_size(N_LANES)
 fn filter_write(
-    @builtin(global_invocation_id) id: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(subgroup_id) subgroup: u32,
+    @builtin(subgroup_invocation_id) place: u32,
+    @builtin(subgroup_size) width: u32,
     @builtin(workgroup_id) tile: vec3<u32>,
 ) {
-    let is_kept = kept(id.x);
-    var to = tiles[tile.x] + count_before(lane, is_kept.x + is_kept.y + is_kept.z + is_kept.w);
+    let seat = seat_of(subgroup, place, width);
+    let quad = tile.x * N_LANES + seat.lane;
+    let is_kept = kept(quad);
+    var to = tiles[tile.x] + count(seat, count_of(is_kept)).n_before;
     if (any(is_kept != vec4(0u))) {
-        let x = a[id.x];
+        let x = a[quad];
         for (var c = 0u; c < 4u; c++) {
             if (is_kept[c] != 0u) {
                 out[to / 4u][to % 4u] = x[c];

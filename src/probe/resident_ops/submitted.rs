@@ -1,7 +1,7 @@
 //! The operations as submissions of a program of its own.
 
 use super::{Data, Op};
-use crate::gpu::{COUNT_BEFORE_WGSL, Gpu, read_buffer, storage_layout};
+use crate::gpu::{Gpu, read_buffer, storage_layout};
 use crate::probe::error::ProbeError;
 
 const LABEL: &str = "praxis::probe::resident_ops";
@@ -53,7 +53,7 @@ pub(super) struct Arrays {
 impl<'a> Pipelines<'a> {
     pub fn new(gpu: &'a Gpu) -> Self {
         let layout = storage_layout(gpu, LABEL, 7);
-        let module = gpu.factory.shader_from_text(LABEL, [WGSL, COUNT_BEFORE_WGSL].concat());
+        let module = gpu.factory.shader_from_text(LABEL, WGSL.into());
         let pipeline_layout = gpu.factory.pipeline_layout(LABEL, &[Some(&layout)]);
         let pipelines = ENTRY_POINTS.map(|entry_point| {
             gpu.factory.compute_pipeline(&wgpu::ComputePipelineDescriptor {
