@@ -72,7 +72,7 @@ pub(super) struct Settings {
 struct Counted {
     n_come: u32,
     n_together: u32,
-    /// Lanes in subgroups that are not whole.
+    /// Lanes in subgroups that are not whole, or have too few.
     n_partial: u32,
 }
 
@@ -94,7 +94,7 @@ impl KernelDevice {
         let layout = storage_layout(&gpu, LABEL, 7);
         let pipeline = compute_pipeline(&gpu, LABEL, &module, &layout);
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
-        // Two halves of blocks' sums, and as much again for filters' rounding up.
+        // Two halves of blocks' sums, in whole quads and a little more.
         let n_blocks = (config.arena_bytes / 4).div_ceil(SUM_BLOCK) as u64;
         let scratch = factory.buffer(LABEL, n_blocks.next_multiple_of(4) * 4 * 2 + 256, usage);
         let state = factory.buffer(LABEL, STATE_WORDS as u64 * 4, usage);
@@ -132,7 +132,7 @@ impl KernelDevice {
 
     /// How long a look at the ring takes in ns, with nothing in it.
     pub fn measure_look_ns(&self) -> Result<f64, DeviceFault> {
-        // The first one compiles.
+        // Whatever comes with a first one is over.
         self.run(Settings { launch: 1, n_turns: 1, patience: 1, ..Settings::default() }, 1)?;
         let mut n_turns = 16;
         loop {

@@ -50,7 +50,7 @@ impl KernelOptions {
 
 /// The whole text. `user_operation` has been checked.
 pub(super) fn kernel_wgsl(options: KernelOptions, user_operation: Option<&str>) -> String {
-    let mut text = String::with_capacity(LEAD.len() + RING.len() + OPERATIONS.len() + 4096);
+    let mut text = String::with_capacity(32 << 10);
     // Writing into a String can't fail.
     for (name, value) in CONSTANTS.iter().copied().chain(batch::constants()) {
         let _ = writeln!(text, "const {name}: u32 = {value}u;");

@@ -163,7 +163,8 @@ impl Shared {
         if n < self.shared_from || core.is_alone {
             return 1;
         }
-        // Enough for one quad to each lane, while there are so many: then a lane keeps in registers what a chain reads again.
+        // Enough for one quad to each lane, while there are so many: then a lane keeps in registers what a chain reads again. Of a sum there is
+        // less to do.
         n.div_ceil(self.n_elements_each).clamp(1, self.n_workgroups)
     }
 

@@ -20,6 +20,8 @@ use mirror::{Expected, Mirror, Place};
 
 /// Without an answer for so long, the soak hangs.
 const HANG: Duration = Duration::from_secs(120);
+/// Sizes of rings.
+const RINGS: [usize; 4] = [2, 4, 16, 64];
 /// What memory may grow by, beyond a tenth.
 const RSS_SLACK_BYTES: u64 = 16 << 20;
 
@@ -109,6 +111,12 @@ impl Soak<'_> {
         is_enough || Instant::now() >= until || is_interrupted.load(Ordering::Relaxed)
     }
 
+    /// Whether every kernel was compiled that will be: what compilers keep is no part of the soak either.
+    fn is_warm(&self) -> bool {
+        let has_all = self.args.no_faults || self.tally.n_restarts as usize + 1 >= RINGS.len();
+        has_all && self.tally.n_ops > 20_000
+    }
+
     fn config(&mut self) -> Config {
         let mut config = Config {
             arena_bytes: 4 << 20,
@@ -118,7 +126,11 @@ impl Soak<'_> {
         };
         if !self.args.no_faults {
             config.has_fault_injection = true;
-            config.n_slots = [2, 4, 16, 64][self.random.below(4)];
+            // Each is a kernel of its own, which a driver may have to compile: first each of them once.
+            config.n_slots = match RINGS.get(self.tally.n_restarts as usize) {
+                Some(n_slots) => *n_slots,
+                None => RINGS[self.random.below(RINGS.len())],
+            };
             config.kernel_time = Duration::from_millis(5 + self.random.below(50) as u64);
             config.idle_time = Some(Duration::from_millis(1 + self.random.below(10) as u64));
         }
@@ -140,7 +152,7 @@ impl Soak<'_> {
         let mut dirty: HashSet<Place> = HashSet::new();
         for turn in 1u64.. {
             if turn.is_multiple_of(256) {
-                if self.rss_at_start.is_none() && self.tally.n_ops > 20_000 {
+                if self.rss_at_start.is_none() && self.is_warm() {
                     self.rss_at_start = rss_bytes();
                 }
                 let is_over = self.is_over(until, is_interrupted);
@@ -314,11 +326,15 @@ fn report(soak: &Soak, took: Duration, args: &ResidentSoakArgs) -> anyhow::Resul
         document["has_grown"] = json!(has_grown);
         terminal::print_json(&document)?;
     } else {
-        let mib = |bytes: Option<u64>| bytes.map_or("?".into(), |bytes| format!("{:.1}", bytes as f64 / 1048576.0));
+        let mib = |bytes: u64| format!("{:.1} MiB", bytes as f64 / 1048576.0);
+        let memory = match (start, end) {
+            (Some(start), Some(end)) => format!("resident set {} at the start, {} at the end", mib(start), mib(end)),
+            _ => "resident set: too short a run to tell whether it grows".to_owned(),
+        };
         let mut text = format!(
             "{} operations in {} chains in {:.1} s ({rate:.0} a second)\nwrong {}, lost {}, run twice {}, hangs 0\n\
              killed kernels {} ({} chains interrupted, {} unchecked after them), launches {}, restarts {}, pauses {}, ring full {}, reads {}\n\
-             resident set {} MiB at the start, {} MiB at the end\n",
+             {}\n",
             tally.n_ops,
             tally.n_chains,
             took.as_secs_f64(),
@@ -333,8 +349,7 @@ fn report(soak: &Soak, took: Duration, args: &ResidentSoakArgs) -> anyhow::Resul
             tally.n_pauses,
             tally.n_full,
             tally.n_reads,
-            mib(start),
-            mib(end),
+            memory,
         );
         if let Some(fault) = &tally.first_fault {
             text.push_str(&format!("first fault: {fault}\n"));

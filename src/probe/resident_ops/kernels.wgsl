@@ -22,12 +22,13 @@ var<workgroup> counts: array<u32, N_LANES>;
 // Where a lane is: its place among all lanes of the workgroup, in the order of subgroups, and its subgroup.
 struct Seat {
     lane: u32,
+    place: u32,     // in the subgroup
     subgroup: u32,
     n_subgroups: u32,
 }
 
 fn seat_of(subgroup: u32, place: u32, width: u32) -> Seat {
-    return Seat(subgroup * width + place, subgroup, N_LANES / width);
+    return Seat(subgroup * width + place, place, subgroup, N_LANES / width);
 }
 
 fn n_quads() -> u32 {
@@ -73,7 +74,10 @@ fn increase(@builtin(global_invocation_id) id: vec3<u32>) {
 
 // Over all lanes.
 fn sum_of(seat: Seat, own: f32) -> f32 {
-    sums[seat.subgroup] = subgroupAdd(own);
+    let own_sum = subgroupAdd(own);
+    if (seat.place == 0u) {
+        sums[seat.subgroup] = own_sum;
+    }
     workgroupBarrier();
     var sum = 0.0;
     for (var other = 0u; other < seat.n_subgroups; other++) {
@@ -136,7 +140,10 @@ struct Counted {
 
 fn count(seat: Seat, own: u32) -> Counted {
     let n_before = subgroupExclusiveAdd(own);
-    counts[seat.subgroup] = subgroupAdd(own);
+    let n_own = subgroupAdd(own);
+    if (seat.place == 0u) {
+        counts[seat.subgroup] = n_own;
+    }
     workgroupBarrier();
     var counted = Counted(n_before, 0u);
     for (var other = 0u; other < seat.n_subgroups; other++) {

@@ -20,6 +20,8 @@ fn filter_tiles(lane: u32, seat: Seat, member: u32, n_members: u32, step: Step, 
     let n_turn_quads = SMALL_QUADS * seat.width;
     var pairs = pairs_at(step, first_quad, first_quad + seat.width);
     if (round == SHARE) {
+        // All have read what an earlier step of this chain counted.
+        workgroupBarrier();
         var own = 0u;
         for (var quad = first_quad; quad < end * seat.width; quad += n_turn_quads) {
             var masks = pairs.y;

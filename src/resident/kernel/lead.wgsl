@@ -26,7 +26,7 @@ const SLOT_QUADS: u32 = SLOT_WORDS / 4u;
 var<workgroup> slot: array<vec4<u32>, SLOT_QUADS>;
 // What one lane found, for all lanes.
 var<workgroup> found: u32;
-// What the first step of a batch came to that one workgroup has alone: lane 0 writes it and reads it.
+// What the first step of a batch came to, where this workgroup worked it out: lane 0 writes it and reads it.
 var<workgroup> first_result: u32;
 
 // What the leader sees in the ring, and the others in the call's word.

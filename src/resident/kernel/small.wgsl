@@ -1,6 +1,6 @@
 // Small steps: worked on by the subgroup that watches the ring, so that nobody has to be told of them before the answer. Which chains are
-// small the CPU says (batch.rs): one step of few elements, with no barrier before it or before its answer. Nothing is
-// clamped here: wgpu's bounds checks keep a wild descriptor within the arena.
+// small the CPU says (batch.rs): one step of few elements, with no barrier before it or before its answer. Only where a sum or
+// what a filter keeps is stored is anything clamped: wgpu's bounds checks keep a wild descriptor within the arena.
 
 // Works on a step whose `first` pairs are on their way, and answers. All lanes of the watching subgroup come here together.
 fn work_small(seat: Seat, number: u32, launch: u32, step: Step, first: Pairs) -> u32 {
@@ -54,7 +54,7 @@ fn small_sum(seat: Seat, step: Step, first: array<vec4<f32>, SMALL_QUADS>) -> f3
     let zero = bitcast<f32>(step.n & 0x80000000u);
     var own = (row_sum(step.n, seat.place, first[0]) + zero) + (row_sum(step.n, seat.place + seat.width, first[1]) + zero);
     var n_lanes = seat.width;
-    if (step.n > SMALL_QUADS * seat.width * 4u || SMALL_QUADS * seat.width == BLOCK_QUADS) {
+    if (step.n > SMALL_QUADS * seat.width * 4u || SMALL_QUADS * seat.width >= BLOCK_QUADS) {
         own = own_columns_sum(seat, false, step.a, step.n, seat.place / N_COLUMNS);
         n_lanes = min(seat.width, N_COLUMNS);
     }

@@ -22,13 +22,12 @@ fn sum_blocks(lane: u32, seat: Seat, member: u32, n_members: u32, step: Step, st
         for (var at = (seat.subgroup * n_members + member) * n_each; at < n_blocks; at += seat.n_subgroups * n_members * n_each) {
             let block = at + seat.place / N_COLUMNS;
             let sum = block_sum(seat, false, step.a, n, block);
-            if (seat.place % N_COLUMNS != 0u || block >= n_blocks) {
-                continue;
-            }
-            if (is_in_part) {
-                part[block / 4u][block % 4u] = sum;
-            } else {
-                scratch[block / 4u][block % 4u] = sum;
+            if (seat.place % N_COLUMNS == 0u && block < n_blocks) {
+                if (is_in_part) {
+                    part[block / 4u][block % 4u] = sum;
+                } else {
+                    scratch[block / 4u][block % 4u] = sum;
+                }
             }
         }
         if (n_members > 1u) {

@@ -8,7 +8,7 @@ use super::super::check::{self, Measured};
 use super::super::device::{DeviceFault, KernelDevice, Memory};
 use super::super::error::{OperationError, StartError, Unavailable};
 use super::super::keeper::Keeper;
-use super::super::layout::ARRAY_ALIGN_QUADS;
+use super::super::layout::{ARRAY_ALIGN_QUADS, SUM_BLOCK};
 use super::super::operation::Operation;
 use super::super::shared::{Shared, Sharing};
 use super::super::ticket::{Answer, Ticket};
@@ -78,7 +78,9 @@ impl ResidentWorker {
         let device = KernelDevice::new(gpu, &memory, config, n_lanes)?;
         let max_workgroups = if is_software && !config.shares_on_software { 1 } else { config.max_workgroups };
         if !device.has_full_subgroups()? {
-            return Err(Fail::Unavailable("the adapter's subgroups don't have all their lanes".into()));
+            return Err(Fail::Unavailable(
+                "the adapter's subgroups don't have all their lanes, or fewer than four".into(),
+            ));
         }
         check::check_kernel(&device, max_workgroups, measured)?;
 
@@ -106,13 +108,25 @@ impl ResidentWorker {
         })
     }
 
-    /// A few sums and filters, each of which must be right: first behind what the CPU wrote, by all lanes, then by those that watch.
+    /// A few sums and filters, each of which must be right: small ones first behind what the CPU wrote, by all lanes, then by those that
+    /// watch; those in which a subgroup has more than one turn, and those that workgroups share. How long the small sums took, in ns.
     fn make_first_trips(&self) -> Result<Vec<u64>, String> {
         let small = self.shared.small;
-        let n = self.n_first(small.sum, 1);
+        let trips_ns = self.sum_first(self.n_first(small.sum, 1), N_FIRST_TRIPS)?;
+        self.filter_first(self.n_first(small.filter, 3))?;
+        for n_blocks in [9, 20] {
+            self.sum_first(self.n_first(n_blocks * SUM_BLOCK as u32, 1), 1)?;
+        }
+        for n_blocks in [3, 9] {
+            self.filter_first(self.n_first(n_blocks * SUM_BLOCK as u32, 3))?;
+        }
+        Ok(trips_ns)
+    }
+
+    fn sum_first(&self, n: usize, n_trips: usize) -> Result<Vec<u64>, String> {
         let array = self.array(n).map_err(told)?;
-        let mut trips_ns = Vec::with_capacity(2 * N_FIRST_TRIPS);
-        for trip in 0..N_FIRST_TRIPS {
+        let mut trips_ns = Vec::with_capacity(2 * n_trips);
+        for trip in 0..n_trips {
             let values = first_values(n, trip);
             self.write(&array, &values).map_err(told)?;
             let expected = sum_of(&values);
@@ -126,7 +140,6 @@ impl ResidentWorker {
                 }
             }
         }
-        self.filter_first(self.n_first(small.filter, 3))?;
         Ok(trips_ns)
     }
 
