@@ -1,6 +1,7 @@
 //! `praxis resident-soak`: random operations through a resident worker, each checked against the CPU, under stops, full rings,
 //! killed kernels and re-arms.
 
+mod memory;
 mod mirror;
 
 use std::collections::{HashSet, VecDeque};
@@ -16,14 +17,13 @@ use serde_json::json;
 
 use super::{Outcome, interruption, terminal};
 use crate::cli::ResidentSoakArgs;
+use memory::Memory;
 use mirror::{Expected, Mirror, Place};
 
 /// Without an answer for so long, the soak hangs.
 const HANG: Duration = Duration::from_secs(120);
 /// Sizes of rings.
 const RINGS: [usize; 4] = [2, 4, 16, 64];
-/// What memory may grow by, beyond a tenth.
-const RSS_SLACK_BYTES: u64 = 16 << 20;
 
 /// What came of it.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -63,7 +63,7 @@ pub fn run(args: &ResidentSoakArgs) -> anyhow::Result<Outcome> {
     // A kernel's first compilation is no part of the soak.
     let mut started = None;
     let mut soak =
-        Soak { args, random: SplitMix64::new(args.seed), tally: Tally::default(), progress, rss_at_start: None };
+        Soak { args, random: SplitMix64::new(args.seed), tally: Tally::default(), progress, memory: Memory::default() };
     loop {
         let config = soak.config();
         let worker = ResidentWorker::start(&instance, &adapter, &config)?;
@@ -96,7 +96,7 @@ struct Soak<'a> {
     random: SplitMix64,
     tally: Tally,
     progress: Arc<AtomicU64>,
-    rss_at_start: Option<u64>,
+    memory: Memory,
 }
 
 /// A chain whose answer is awaited.
@@ -152,8 +152,8 @@ impl Soak<'_> {
         let mut dirty: HashSet<Place> = HashSet::new();
         for turn in 1u64.. {
             if turn.is_multiple_of(256) {
-                if self.rss_at_start.is_none() && self.is_warm() {
-                    self.rss_at_start = rss_bytes();
+                if self.is_warm() {
+                    self.memory.look();
                 }
                 let is_over = self.is_over(until, is_interrupted);
                 if is_over || (!self.args.no_faults && Instant::now() >= restart_at) {
@@ -306,11 +306,7 @@ fn watch_for_hangs(progress: Arc<AtomicU64>) {
 
 fn report(soak: &Soak, took: Duration, args: &ResidentSoakArgs) -> anyhow::Result<Outcome> {
     let tally = &soak.tally;
-    let (start, end) = (soak.rss_at_start, rss_bytes());
-    let has_grown = match (start, end) {
-        (Some(start), Some(end)) => end > start + start / 10 + RSS_SLACK_BYTES,
-        _ => false,
-    };
+    let (rss, has_grown) = (soak.memory.quarters(), soak.memory.has_grown());
     let rate = tally.n_ops as f64 / took.as_secs_f64();
     let is_bad = tally.n_wrong + tally.n_lost + tally.n_run_twice > 0 || has_grown;
     if args.json {
@@ -321,16 +317,16 @@ fn report(soak: &Soak, took: Duration, args: &ResidentSoakArgs) -> anyhow::Resul
         document["ops_per_s"] = json!(rate);
         // A hang ends the program.
         document["n_hangs"] = json!(0);
-        document["rss_start_bytes"] = json!(start);
-        document["rss_end_bytes"] = json!(end);
+        document["rss_start_bytes"] = json!(rss.map(|(start, _)| start));
+        document["rss_end_bytes"] = json!(rss.map(|(_, end)| end));
         document["has_grown"] = json!(has_grown);
         terminal::print_json(&document)?;
     } else {
         let mib = |bytes: u64| format!("{:.1} MiB", bytes as f64 / 1048576.0);
-        let memory = match (start, end) {
-            (Some(start), Some(end)) => format!("resident set {} at the start, {} at the end", mib(start), mib(end)),
-            _ => "resident set: too short a run to tell whether it grows".to_owned(),
-        };
+        let memory = rss.map_or_else(
+            || "resident set: too short a run to tell whether it grows".to_owned(),
+            |(start, end)| format!("resident set {} in the first quarter, {} in the last", mib(start), mib(end)),
+        );
         let mut text = format!(
             "{} operations in {} chains in {:.1} s ({rate:.0} a second)\nwrong {}, lost {}, run twice {}, hangs 0\n\
              killed kernels {} ({} chains interrupted, {} unchecked after them), launches {}, restarts {}, pauses {}, ring full {}, reads {}\n\
@@ -357,21 +353,4 @@ fn report(soak: &Soak, took: Duration, args: &ResidentSoakArgs) -> anyhow::Resul
         terminal::print(&text)?;
     }
     Ok(if is_bad { Outcome::CheckFailed } else { Outcome::Good })
-}
-
-/// Memory that the process holds, where the system tells.
-fn rss_bytes() -> Option<u64> {
-    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
-    Some(pages * page_bytes())
-}
-
-#[cfg(unix)]
-fn page_bytes() -> u64 {
-    rustix::param::page_size() as u64
-}
-
-#[cfg(not(unix))]
-fn page_bytes() -> u64 {
-    4096
 }
