@@ -16,6 +16,9 @@ pub struct ResidentSoakArgs {
     /// No killed kernels, no restarts, no pauses and no short-lived kernels: operations alone
     #[arg(long)]
     pub no_faults: bool,
+    /// Lose the device after a thousand chains: to see that the soak tells of it
+    #[arg(long, conflicts_with = "no_faults")]
+    pub lose_device: bool,
     /// Part of an adapter's name (see `praxis info`)
     #[arg(long, value_name = "NAME")]
     pub adapter: Option<String>,

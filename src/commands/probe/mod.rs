@@ -77,12 +77,13 @@ pub fn run(args: &ProbeArgs) -> anyhow::Result<Outcome> {
         }
         // A probe makes an error of wgpu's panics; their text is no second line on stderr.
         let report = catch_panics(|| measure(*probe, options, &context, &is_interrupted))?;
-        if !options.json {
-            terminal::print(&text::of(&report, !reports.is_empty()))?;
-        }
+        let text = text::of(&report, !reports.is_empty());
         reports.push(report);
-        // What was measured is safe before the next one starts.
+        // What was measured is safe before the next one starts, and before a terminal that takes no more text ends the program.
         outputs.write(&reports)?;
+        if !options.json {
+            terminal::print(&text)?;
+        }
         if reports.last().is_some_and(|report| report.ended != Ended::Complete) {
             break;
         }

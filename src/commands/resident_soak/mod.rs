@@ -48,6 +48,10 @@ struct Tally {
     n_full: u64,
     n_reads: u64,
     first_fault: Option<String>,
+    /// What ended the soak before its time: a worker that was lost, or couldn't be started again.
+    ended_by: Option<String>,
+    /// By Ctrl-C: the figures are not the whole time's.
+    is_interrupted: bool,
 }
 
 /// Runs it.
@@ -60,33 +64,20 @@ pub fn run(args: &ResidentSoakArgs) -> anyhow::Result<Outcome> {
     let progress = Arc::new(AtomicU64::new(0));
     watch_for_hangs(progress.clone());
 
+    // Where there can be no worker there is nothing to soak; where one was, whatever ends it is what the soak is there to find.
+    let mut soak = Soak::new(args, progress);
+    let config = soak.config();
+    let first = ResidentWorker::start(&instance, &adapter, &config)?;
     // A kernel's first compilation is no part of the soak.
-    let mut started = None;
-    let mut soak =
-        Soak { args, random: SplitMix64::new(args.seed), tally: Tally::default(), progress, memory: Memory::default() };
-    loop {
-        let config = soak.config();
-        let worker = ResidentWorker::start(&instance, &adapter, &config)?;
-        let until = *started.get_or_insert_with(Instant::now) + Duration::from_secs(args.seconds);
-        if soak.tally.n_restarts == 0 {
-            let measured = worker.measured();
-            let us = measured.first_trips_ns.iter().min().map_or(0.0, |ns| *ns as f64 / 1e3);
-            terminal::note(
-                args.quiet,
-                &format!("workgroups at a time: {}; first round trips {us:.1} µs at best", measured.n_workgroups),
-            );
-        }
-        let is_over = soak.run_worker(&worker, until, &is_interrupted)?;
-        soak.tally.n_launches += u64::from(worker.status().n_launches);
-        if is_over || soak.is_over(until, &is_interrupted) {
-            break;
-        }
-        soak.tally.n_restarts += 1;
+    let started = Instant::now();
+    if let Err(error) = soak.run_workers(&instance, &adapter, first, started, &is_interrupted) {
+        soak.tally.ended_by = Some(format!("{error:#}"));
     }
-    let took = started.map_or(Duration::ZERO, |started| started.elapsed());
+    let took = started.elapsed();
+    soak.tally.is_interrupted = is_interrupted.load(Ordering::Relaxed);
     let outcome = report(&soak, took, args)?;
     // Whoever reads the figures must not take them for the whole time's.
-    let is_cut_short = is_interrupted.load(Ordering::Relaxed) && !matches!(outcome, Outcome::CheckFailed);
+    let is_cut_short = soak.tally.is_interrupted && !matches!(outcome, Outcome::CheckFailed);
     anyhow::ensure!(!is_cut_short, "interrupted after {:.0} s", took.as_secs_f64());
     Ok(outcome)
 }
@@ -105,7 +96,43 @@ struct InFlight {
     expected: Expected,
 }
 
-impl Soak<'_> {
+impl<'a> Soak<'a> {
+    fn new(args: &'a ResidentSoakArgs, progress: Arc<AtomicU64>) -> Self {
+        let (random, tally, memory) = (SplitMix64::new(args.seed), Tally::default(), Memory::default());
+        Self { args, random, tally, progress, memory }
+    }
+
+    /// One worker after another, beginning with `first`, until it is time.
+    fn run_workers(
+        &mut self,
+        instance: &wgpu::Instance,
+        adapter: &wgpu::Adapter,
+        first: ResidentWorker,
+        started: Instant,
+        is_interrupted: &AtomicBool,
+    ) -> anyhow::Result<()> {
+        let until = started + Duration::from_secs(self.args.seconds);
+        let measured = first.measured();
+        let us = measured.first_trips_ns.iter().min().map_or(0.0, |ns| *ns as f64 / 1e3);
+        terminal::note(
+            self.args.quiet,
+            &format!("workgroups at a time: {}; first round trips {us:.1} µs at best", measured.n_workgroups),
+        );
+        let mut worker = first;
+        loop {
+            let is_over = self.run_worker(&worker, until, is_interrupted)?;
+            self.tally.n_launches += u64::from(worker.status().n_launches);
+            if is_over || self.is_over(until, is_interrupted) {
+                return Ok(());
+            }
+            self.tally.n_restarts += 1;
+            let config = self.config();
+            // Before the next one opens a device of its own.
+            drop(worker);
+            worker = ResidentWorker::start(instance, adapter, &config)?;
+        }
+    }
+
     fn is_over(&self, until: Instant, is_interrupted: &AtomicBool) -> bool {
         let is_enough = self.args.ops.is_some_and(|n_ops| self.tally.n_ops >= n_ops);
         is_enough || Instant::now() >= until || is_interrupted.load(Ordering::Relaxed)
@@ -189,6 +216,9 @@ impl Soak<'_> {
     fn disturb(&mut self, worker: &ResidentWorker) {
         if self.args.no_faults {
             return;
+        }
+        if self.args.lose_device && self.tally.n_chains == 1_000 {
+            worker.inject(Fault::LoseDevice);
         }
         match self.random.below(20_000) {
             0 => {
@@ -308,11 +338,13 @@ fn report(soak: &Soak, took: Duration, args: &ResidentSoakArgs) -> anyhow::Resul
     let tally = &soak.tally;
     let (rss, has_grown) = (soak.memory.quarters(), soak.memory.has_grown());
     let rate = tally.n_ops as f64 / took.as_secs_f64();
-    let is_bad = tally.n_wrong + tally.n_lost + tally.n_run_twice > 0 || has_grown;
+    let is_bad =
+        tally.n_wrong + tally.n_lost + tally.n_run_twice > 0 || has_grown == Some(true) || tally.ended_by.is_some();
     if args.json {
         let mut document = json!(tally);
         document["schema"] = json!("praxis.resident-soak/1");
         document["seed"] = json!(args.seed);
+        document["has_faults"] = json!(!args.no_faults);
         document["seconds"] = json!(took.as_secs_f64());
         document["ops_per_s"] = json!(rate);
         // A hang ends the program.
@@ -347,10 +379,19 @@ fn report(soak: &Soak, took: Duration, args: &ResidentSoakArgs) -> anyhow::Resul
             tally.n_reads,
             memory,
         );
+        if !args.no_faults && tally.n_kills == 0 {
+            text.push_str("no kernel was killed: too short a run for what chance has in store\n");
+        }
         if let Some(fault) = &tally.first_fault {
             text.push_str(&format!("first fault: {fault}\n"));
         }
+        if let Some(end) = &tally.ended_by {
+            text.push_str(&format!("ended before its time: {end}\n"));
+        }
         terminal::print(&text)?;
+    }
+    if let Some(end) = &tally.ended_by {
+        terminal::note(false, &format!("praxis: the soak ended before its time: {end}"));
     }
     Ok(if is_bad { Outcome::CheckFailed } else { Outcome::Good })
 }

@@ -178,7 +178,7 @@ pub(super) fn measure(
         }
         if let (Some(frame), Some(add)) = (frame, add) {
             report.findings.push(format!(
-                "beside a worker with idle_time, {}: a frame takes {:.2} ms at the median and {:.2} at p99, an add {:.1} µs and {:.1}",
+                "beside a worker with idle_time, {}: a frame takes {:.2} ms at the median and {:.2} ms at p99, an add {:.1} µs and {:.1} µs",
                 load.name,
                 frame.median / 1e6,
                 frame.p99 / 1e6,

@@ -52,7 +52,7 @@ pub(super) fn fill(report: &mut ProbeReport, all_rows: &[usize], variants: &[Var
     if let (Some(resident), Some(spin)) = (median_us(n, Op::Add, Way::Resident), median_us(n, Op::Add, Way::Spin)) {
         let rows = grouped(&n.to_string());
         report.findings.push(format!(
-            "an add of {rows} rows takes {resident:.2} µs through the worker and {spin:.1} µs with a submission and a spinning wait: {:.1} times as long",
+            "an add of {rows} rows takes {resident:.2} µs through the worker and {spin:.1} µs with a submission and a spinning wait, which is {:.2} times as long",
             spin / resident
         ));
     }
