@@ -75,7 +75,7 @@ impl ProbeReport {
         if !disturbed.is_empty() {
             self.cautions.push(format!(
                 "the machine did something else meanwhile: one sample in twenty took more than three times the median in {}",
-                disturbed.join(", ")
+                disturbed.join("; ")
             ));
         }
     }

@@ -131,6 +131,8 @@ where
     chart
         .configure_mesh()
         .x_desc(x_name)
+        // More would touch each other within a decade.
+        .x_labels(6)
         .y_desc(unit)
         .x_label_formatter(&|x| number(*x))
         .y_label_formatter(&|y| number(*y))
