@@ -21,8 +21,8 @@ const N_FIRST_TRIPS: usize = 20;
 
 impl ResidentWorker {
     /// Opens a device of its own on `adapter`, which came from `instance`, checks that CPU and kernel hear each other there, and starts
-    /// the kernel. Takes some tenths of a second, and as long as the driver needs to compile where it hasn't yet: a second on hardware, several
-    /// on a software adapter, more for a large operation of the user's. It can't be interrupted.
+    /// the kernel. Takes some tenths of a second, and as long as the driver needs to compile where it hasn't yet: a second on hardware, some
+    /// twelve on a software adapter, more for a large operation of the user's. It can't be interrupted.
     ///
     /// # Errors
     /// [`StartError::Unavailable`] with what was measured, where there can be no such worker; otherwise a fault of `config`.
