@@ -96,7 +96,11 @@ fn draw_lines(text: &mut String, x_name: &str, lines: &[(String, Vec<(f64, f64)>
     let y_most = points().map(|point| point.1).fold(0.0, f64::max);
     let mut builder = ChartBuilder::on(&plot);
     builder.margin(8).x_label_area_size(40).y_label_area_size(64);
-    let x_axis = (x_least..x_most).log_scale();
+    // Labels where something was measured: a decade's worth of them would touch each other.
+    let mut measured_at: Vec<f64> = points().map(|point| point.0).collect();
+    measured_at.sort_unstable_by(f64::total_cmp);
+    measured_at.dedup();
+    let x_axis = (x_least..x_most).log_scale().with_key_points(measured_at);
     if y_least > 0.0 && y_most > y_least * LINEAR_SPAN {
         draw_series(
             builder.build_cartesian_2d(x_axis, (y_least / 1.5..y_most * 1.5).log_scale())?,
@@ -131,8 +135,6 @@ where
     chart
         .configure_mesh()
         .x_desc(x_name)
-        // More would touch each other within a decade.
-        .x_labels(6)
         .y_desc(unit)
         .x_label_formatter(&|x| number(*x))
         .y_label_formatter(&|y| number(*y))
@@ -180,6 +182,10 @@ mod tests {
         let lines = vec![("one".to_owned(), vec![(1.0, 64.0), (50.0, 4.2)]), ("none".to_owned(), Vec::new())];
         let lines = svg(&chart(Marks::Lines { x_name: "operations", lines })).expect("it draws");
         assert!(lines.contains("operations") && lines.contains("one"));
+        // Labels where something was measured, and nowhere else.
+        let near = vec![("one".to_owned(), vec![(1.0, 4.0), (37.0, 4.2)])];
+        let near = svg(&chart(Marks::Lines { x_name: "operations", lines: near })).expect("it draws");
+        assert!(near.lines().any(|line| line == "37") && near.lines().all(|line| line != "10"), "{near}");
         assert_eq!(svg(&chart(Marks::Bars(Vec::new()))).expect("nothing"), "");
         // From tenths to thousands: on a straight axis half of it would lie on the ground.
         let wide = vec![("one".to_owned(), vec![(1.0, 0.3), (50.0, 2_700.0)])];

@@ -77,11 +77,11 @@ pub fn run(args: &ProbeArgs) -> anyhow::Result<Outcome> {
         }
         // A probe makes an error of wgpu's panics; their text is no second line on stderr.
         let report = catch_panics(|| measure(*probe, options, &context, &is_interrupted))?;
-        let text = text::of(&report, !reports.is_empty());
+        let text = (!options.json).then(|| text::of(&report, !reports.is_empty()));
         reports.push(report);
         // What was measured is safe before the next one starts, and before a terminal that takes no more text ends the program.
         outputs.write(&reports)?;
-        if !options.json {
+        if let Some(text) = text {
             terminal::print(&text)?;
         }
         if reports.last().is_some_and(|report| report.ended != Ended::Complete) {

@@ -2,6 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use praxis::measure::statistics::median;
+use praxis::pacing::ProcessUsage;
+
 /// Between two looks.
 const PERIOD: Duration = Duration::from_millis(250);
 /// Looks without which nothing is said: two seconds' worth.
@@ -12,7 +15,7 @@ const SLACK_BYTES: u64 = 4 << 20;
 /// The resident set, again and again.
 #[derive(Debug, Default)]
 pub struct Memory {
-    rss_bytes: Vec<u64>,
+    rss_bytes: Vec<f64>,
     looked: Option<Instant>,
 }
 
@@ -23,42 +26,23 @@ impl Memory {
             return;
         }
         self.looked = Some(Instant::now());
-        self.rss_bytes.extend(rss_bytes());
+        self.rss_bytes.extend(ProcessUsage::now().resident_bytes.map(|bytes| bytes as f64));
     }
 
     /// The median of the first quarter of the looks and of the last, in bytes: peaks, as of a driver that compiles, are no growth.
     pub fn quarters(&self) -> Option<(u64, u64)> {
         let n = self.rss_bytes.len();
-        (n >= N_LEAST).then(|| (median(&self.rss_bytes[..n / 4]), median(&self.rss_bytes[n - n / 4..])))
+        if n < N_LEAST {
+            return None;
+        }
+        let (first, last) = (median(&self.rss_bytes[..n / 4])?, median(&self.rss_bytes[n - n / 4..])?);
+        Some((first as u64, last as u64))
     }
 
     /// Whether the last quarter has clearly more than the first. `None` after too short a run to tell.
     pub fn has_grown(&self) -> Option<bool> {
         self.quarters().map(|(first, last)| last > first + first / 25 + SLACK_BYTES)
     }
-}
-
-fn median(values: &[u64]) -> u64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable();
-    sorted[sorted.len() / 2]
-}
-
-/// Memory that the process holds, where the system tells.
-fn rss_bytes() -> Option<u64> {
-    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
-    Some(pages * page_bytes())
-}
-
-#[cfg(unix)]
-fn page_bytes() -> u64 {
-    rustix::param::page_size() as u64
-}
-
-#[cfg(not(unix))]
-fn page_bytes() -> u64 {
-    4096
 }
 
 #[cfg(test)]
@@ -68,7 +52,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     fn of(mib: impl Iterator<Item = u64>) -> Memory {
-        Memory { rss_bytes: mib.map(|mib| mib * MIB).collect(), looked: None }
+        Memory { rss_bytes: mib.map(|mib| (mib * MIB) as f64).collect(), looked: None }
     }
 
     #[test]
